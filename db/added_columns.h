@@ -1,5 +1,5 @@
-// Adds columns to tables of a store when it is opened, so that a key or an option that a table of
-// the planner gets needs no migration.
+// AddColumns() adds missing columns to a table when a store is opened. A new layout key or training
+// option in the planner therefore needs no migration.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct AddedColumn {
 };
 
 // Adds each column that the table lacks, and fills in missing values of the rows for which
-// `condition` holds. Values are missing if a column is newer than the file or than the program that
-// wrote the row. Does all of it in one transaction.
+// `condition` holds, in one transaction. Values are missing if a column is newer than the file or
+// than the program that wrote the row.
 absl::Status AddColumns(SqliteConnection* connection, absl::string_view table,
                         const std::vector<AddedColumn>& columns, absl::string_view condition);
 

@@ -1,5 +1,5 @@
-// DamageSearch checks a database file while others use it. It runs CheckIsWhole() on a connection
-// and a thread of its own. Destroying it ends a search that still runs.
+// DamageSearch checks a database file that is in use. It runs CheckIsWhole() on a connection and a
+// thread of its own. Its destructor ends a search that still runs.
 #pragma once
 
 #include <memory>

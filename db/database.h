@@ -1,4 +1,4 @@
-// Creates, checks, migrates and opens the database file of a server.
+// OpenDatabase() creates, checks, migrates and opens a server's database file.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace meshwright::db {
 
-// When a file is checked for damage: before it is opened, which takes seconds per GiB, or while it
-// is in use, by a DamageSearch that the caller starts. A file that has to be migrated is always
-// checked before it is opened.
+// When a file is checked for damage. kBefore: before it is opened, which takes seconds per GiB.
+// kLater: while it is in use, by a DamageSearch that the caller starts. A file that has to be
+// migrated is always checked first.
 enum class LookOver : uint8_t { kBefore, kLater };
 
 // Returns kLater for files whose check takes longer than people wait for a server to start.
@@ -21,7 +21,7 @@ LookOver LookOverFor(const std::string& path);
 // Opens or creates the file, and migrates it. The file is then in WAL mode with full
 // synchronisation, and only the process's owner can read it. Returns FailedPrecondition, naming the
 // file, if it is not a database, belongs to another application or has a newer schema. Returns
-// DataLoss if it was found damaged.
+// DataLoss if the check finds damage.
 absl::StatusOr<std::unique_ptr<SqliteConnection>> OpenDatabase(
     const std::string& path, LookOver look_over = LookOver::kBefore);
 

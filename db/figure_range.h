@@ -1,8 +1,8 @@
-// FigureRange bounds the part of an order in which the rows that match a query's condition can be.
-// It bounds the figure that rows are ordered by: the MFU or the step time.
+// FigureRange bounds the figure by which a query's rows are ordered, the MFU or the step time, in
+// the rows that can match the query's condition.
 //
-// For example, a row that matches `mfu > 0.4 and tp = 8` has an MFU, and it is above 0.4. A search
-// in the order of the MFU can therefore stop at 0.4.
+// For example, a row that matches `mfu > 0.4 and tp = 8` has an MFU above 0.4. A search in the
+// order of the MFU can therefore stop at 0.4.
 #pragma once
 
 #include <limits>

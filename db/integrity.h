@@ -1,4 +1,4 @@
-// Damage inside a database file, as SQLite finds it.
+// FindDamage() and CheckIsWhole() have SQLite search a database file for damage.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@ namespace meshwright::db {
 // Reads the whole file.
 absl::StatusOr<std::vector<std::string>> FindDamage(SqliteConnection* connection);
 
-// Returns one sentence for each row that refers to a missing one.
+// Returns one sentence for each row that refers to a missing row.
 absl::StatusOr<std::vector<std::string>> DanglingReferences(SqliteConnection* connection);
 
-// Returns DataLoss if pages or rows are inconsistent. It names the file, the first damage and what
-// to do. Reads the whole file once; unlike FindDamage(), it does not look up every row in every
-// index.
+// Returns DataLoss if pages or rows are inconsistent. The error names the file, the first damage
+// and what to do. Reads the whole file once; unlike FindDamage(), does not look up every row in
+// every index.
 absl::Status CheckIsWhole(SqliteConnection* connection);
 
 }  // namespace meshwright::db

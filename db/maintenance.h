@@ -1,4 +1,4 @@
-// Maintenance of a database file: backup and compaction.
+// BackUpStore() and CompactStore() maintain a database file.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,11 @@ struct BackUpResult {
   int64_t sweeps = 0;
 };
 
-// Copies what is stored at this moment to `to`, while a server may go on writing. The copy is
-// readable only by its owner. It appears complete and synced to disk, or not at all. It is then
-// checked. Returns DataLoss if it is damaged, NotFound if there is no database, AlreadyExists if
-// `to` exists, and FailedPrecondition if the database has an older or newer schema.
+// Copies what is stored at this moment to the file `to`, while a server may go on writing. Only the
+// copy's owner can read it. The copy appears complete and synced to disk, or not at all, and is
+// then checked. Returns DataLoss if the copy is damaged, NotFound if there is no database,
+// AlreadyExists if `to` exists, and FailedPrecondition if the database has an older or newer
+// schema.
 absl::StatusOr<BackUpResult> BackUpStore(const std::string& path, const std::string& to);
 
 struct CompactResult {
@@ -31,9 +32,9 @@ struct CompactResult {
 };
 
 // Deletes shapes (db/shapes.h) to which no sweep refers and, if `events_before` is given, events of
-// sweeps that ended before that time. Returns the free pages of the file to the disk. Needs disk
-// space for a second copy. Returns FailedPrecondition while a server serves the file, and otherwise
-// the errors of BackUpStore().
+// sweeps that ended before that time. Then shrinks the file, for which it needs disk space for a
+// second copy. Returns FailedPrecondition while a server uses the file, and otherwise the errors of
+// BackUpStore().
 absl::StatusOr<CompactResult> CompactStore(const std::string& path,
                                            std::optional<absl::Time> events_before);
 

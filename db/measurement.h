@@ -1,9 +1,9 @@
-// Measurements of trials, in the form in which they are searched: rows of one narrow table, without
-// plans and results.
+// MeasuredRow is a trial's measurement, which searches find in one narrow table without plans and
+// results.
 //
-// A condition may be about the columns of MeasurementFields(). If a row lacks the value that a
-// comparison needs, such as the MFU of a trial that ran out of memory, the comparison does not
-// hold, and its negation does.
+// A condition may name the columns of MeasurementFields(). If a row lacks the value that a
+// comparison needs, such as the MFU of a trial that ran out of memory, the comparison is false, and
+// its negation is true.
 #pragma once
 
 #include <array>
@@ -21,7 +21,8 @@
 
 namespace meshwright::db {
 
-// Where a row comes from: a trial that ran, one that took an earlier trial's result, or a file.
+// Where a row comes from: a trial that ran, a trial that took an earlier trial's result, or an
+// imported file.
 enum class MeasurementSource : uint8_t { kRan, kReused, kImported };
 
 inline constexpr EnumNames<MeasurementSource, 3> kMeasurementSourceNames = {{
@@ -35,15 +36,16 @@ inline constexpr EnumNames<MeasurementSource, 3> kMeasurementSourceNames = {{
 enum class MeasurementFacet : uint8_t {
   kNone,
   kLayout,    // table `layouts`
-  kSettings,  // table `settings`: what was trained on what
-  kOrigin,    // table `origins`: what measured it, and what came of it
+  kSettings,  // table `settings`: the model, the cluster, the devices and the batch
+  kOrigin,    // table `origins`: the source, the worker version and the outcome
   kOptions,   // table `training_options`: the run's options
 };
 
 struct FacetTable {
   MeasurementFacet facet = MeasurementFacet::kNone;
   std::string_view table;
-  // The column of `measurements` that refers to a row of the table; empty if several do together.
+  // The column of `measurements` that refers to a row of the table; empty if several columns
+  // together do.
   std::string_view key;
 };
 inline constexpr std::array<FacetTable, 4> kFacetTables = {{
@@ -59,7 +61,7 @@ struct MeasurementColumn {
   std::string_view name;
   bool may_be_null = false;
   MeasurementFacet facet = MeasurementFacet::kNone;
-  bool in_facet_alone = false;  // only the facet's table has the column; the facet has a key
+  bool in_facet_alone = false;  // only the facet's table has the column; FacetTable::key is set
 };
 
 // Returns the fields that conditions may name.
@@ -67,20 +69,20 @@ const planner::ConditionFields& MeasurementFields();
 // Returns the columns of MeasurementFields(), in the same order.
 const std::vector<MeasurementColumn>& MeasurementColumns();
 
-// Parses a condition on MeasurementFields(). Returns InvalidArgument about `name` if it can't; the
-// message says where the text is wrong and what would be accepted there.
+// Parses a condition on MeasurementFields(). Returns InvalidArgument about `name` if the text is no
+// condition; the message says where the text is wrong and what would be accepted there.
 absl::StatusOr<planner::Condition> ParseMeasurementCondition(std::string_view name,
                                                              std::string_view text);
 
 // The value that a column has for one key of a layout: a whole number, a text, or nothing.
 using KeyValue = std::variant<std::monostate, int64_t, std::string>;
 
-// Returns a value for each of planner::kLayoutKeys. All are empty if the layout's text can't be
-// read.
+// Returns a value for each of planner::kLayoutKeys. All values are empty if the layout's text can't
+// be parsed.
 std::vector<KeyValue> KeyValues(std::string_view layout);
 
-// By which figure rows are ordered. The best row comes first, and rows without the figure come
-// last. Among rows with equal figures the oldest comes first.
+// The figure by which rows are ordered. The best row comes first, and rows without the figure come
+// last. Among rows with equal figures, the oldest comes first.
 enum class MeasurementOrder : uint8_t { kMfu, kStepTime };
 
 // Returns the column whose values the order sorts by.
@@ -91,7 +93,7 @@ constexpr const char* FigureColumn(MeasurementOrder order) {
 // A row's position in an order (MeasurementOrder).
 struct MeasurementPlace {
   int64_t id = 0;
-  std::optional<double> figure = {};  // by which the row is ordered
+  std::optional<double> figure = {};  // the figure by which the row is ordered, if it has one
 
   friend bool operator==(const MeasurementPlace&, const MeasurementPlace&) = default;
 };
@@ -109,11 +111,11 @@ struct MeasurementQuery {
   bool with_texts = true;  // whether to read the trials' plans, predictions and results
 };
 
-// What a measurement from elsewhere has instead of a sweep and a trial.
+// The origin of an imported measurement, which has no sweep and no trial in this store.
 struct ImportedRun {
-  std::string row_hash;  // of what the row of the file says
-  std::string origin;    // who measured it
-  std::string sweep;     // what the row belonged to elsewhere; not a sweep of this store
+  std::string row_hash;  // of the values in the file's row
+  std::string origin;    // who measured the run
+  std::string sweep;     // the sweep that the file names; not a sweep of this store
   // The framework that ran it.
   std::string framework;
   std::string notes;
@@ -123,8 +125,8 @@ struct ImportedRun {
   friend bool operator==(const ImportedRun&, const ImportedRun&) = default;
 };
 
-// A row of a file that is to be stored. Its model, cluster and training have the hashes that they
-// have in sweeps. It has no worker version, since no worker of this project measured it.
+// A row of a file that is to be stored. Its model, cluster and training have the same hashes as in
+// sweeps. It has no worker version, since no worker of this project measured it.
 struct NewImport {
   ImportedRun run;
   std::string model;    // name
@@ -132,7 +134,7 @@ struct NewImport {
   std::string model_hash;
   std::string cluster_hash;
   std::string training_hash;
-  std::string training_json;  // whose options are stored; empty: all have their defaults
+  std::string training_json;  // source of the stored options; empty: all have their defaults
   int64_t devices = 0;
   int64_t seq_len = 0;
   int64_t global_batch = 0;
@@ -144,8 +146,8 @@ struct NewImport {
   std::optional<int64_t> peak_bytes;
 };
 
-// What a new sweep has to share with an earlier trial to use its result. Shapes are given by their
-// hashes.
+// The properties that a new sweep and an earlier trial must share before the sweep may reuse the
+// trial's result. Shapes are given by their hashes.
 struct ResultShape {
   std::string model_hash;
   std::string cluster_hash;
@@ -193,7 +195,7 @@ struct PredictedResult {
   double step_noise = 0.0;  // as in MeasuredTrial; 0 if it is not known
 };
 
-// A measured trial, or a run from elsewhere. The latter has no sweep and no seed; of `trial`, it
+// A measured trial or an imported run. An imported run has no sweep and no seed, and its `trial`
 // has only the layout, the state and the figures.
 struct MeasuredRow {
   MeasurementPlace place;

@@ -1,6 +1,6 @@
-// Plain data of the store: sweeps, trials, attempts, events.
+// The store's records are plain structs for sweeps, trials, attempts and events.
 //
-// JSON columns are opaque here; their writers define the content.
+// The store does not read JSON fields; the code that writes them defines their content.
 #pragma once
 
 #include <array>
@@ -74,7 +74,7 @@ class TrialCounts {
 struct SweepRecord {
   int64_t id = 0;  // assigned by the store
   std::string name;
-  std::string name_stem;   // prefix of the name that the store makes if `name` is empty
+  std::string name_stem;   // prefix of the name that the store generates if `name` is empty
   std::string request_id;  // empty if the caller gave none
   SweepState state = SweepState::kPending;
   std::string reason;
@@ -101,18 +101,20 @@ struct SweepRecord {
   std::string funnel_json;
   std::string planner_version;
   std::string request_json;  // the request that made the sweep; empty if it was not kept
-  // Name of the sweep whose trials this one repeats; empty if it repeats none.
+  // Name of the sweep whose trials this sweep repeats; empty if it repeats none.
   std::string rerun_of;
-  // Most trials of the sweep, including those from the start; 0 if it chooses none.
+  // Most trials of the sweep, including the trials that it has from the start; 0 if the sweep
+  // chooses no further trials.
   int32_t max_trials = 0;
-  // The sweep goes on choosing while a trial is expected to be faster than the best by this share.
+  // The sweep goes on choosing while a trial is expected to shorten the best step time by this
+  // share.
   double min_gain = 0.0;
-  // Who asks for the sweep, for its first event. Only read when a sweep is made.
+  // Who asked for the sweep, for the sweep's first event. Only used when a sweep is created.
   std::string actor;
   // The store counts the following fields when it reads a sweep, and ignores them on writes.
   TrialCounts trial_counts;
-  int32_t candidates = 0;  // layouts, including those of its trials
-  int32_t reused = 0;      // trials that have the result of an earlier one
+  int32_t candidates = 0;  // candidate layouts, including those of the trials
+  int32_t reused = 0;      // trials that reuse an earlier trial's result
   int64_t last_sequence = 0;
 
   friend bool operator==(const SweepRecord&, const SweepRecord&) = default;
@@ -122,7 +124,7 @@ struct SweepRecord {
 struct MeasuredTrial {
   std::string result_json;
   std::string worker_version;
-  std::optional<double> mfu;  // share of the peak on which the prediction is based
+  std::optional<double> mfu;  // share of the peak FLOP/s on which the prediction is based
   std::optional<double> step_s;
   // Standard deviation of ln(step_s) over the trial's own steps; nullopt if there are too few.
   std::optional<double> step_noise;
@@ -131,7 +133,7 @@ struct MeasuredTrial {
   friend bool operator==(const MeasuredTrial&, const MeasuredTrial&) = default;
 };
 
-// A layout that a sweep may run. It is a trial from the start, or once it is chosen.
+// A candidate: a layout that a sweep may run. It is a trial from the start, or once it is chosen.
 struct TrialRecord {
   int64_t sweep_id = 0;
   int32_t number = 0;  // from 1, the rank by predicted MFU among the candidates
@@ -141,14 +143,14 @@ struct TrialRecord {
   bool is_open = false;
   TrialState state = TrialState::kPending;
   std::string reason;
-  int32_t attempt = 1;  // number of the attempt that runs, comes next or gave the result
-  // Lost and broken attempts (kLostOutcome, kBrokenOutcome), including losses that were taken back
-  // later.
+  int32_t attempt = 1;  // number of the attempt that runs, or comes next, or gave the result
+  // Number of lost and broken attempts (kLostOutcome, kBrokenOutcome), including attempts that
+  // turned out later not to be lost.
   int32_t lost_attempts = 0;
   std::string agent;  // of the current or last attempt
   std::string host;
-  // Name of the trial whose result it reuses, as "sweep/trials/number"; empty for none. A trial
-  // with a reused result has ended when its sweep is made, and has no attempts.
+  // Name of the trial whose result this trial reuses, as "sweep/trials/number"; empty for none. A
+  // trial with a reused result has ended when its sweep is created, and has no attempts.
   std::string reused_from;
   // End of the trial's last attempt. The store sets it when it reads a trial that has ended.
   std::optional<absl::Time> end_time;
@@ -164,20 +166,20 @@ struct TrialRecord {
 };
 
 // Outcomes of attempts without a result. In a lost attempt, an agent vanished or the network
-// between agents failed. In a broken one, an agent had an infrastructure fault
-// (executor/trial/trial.h). A returned one was handed back by an agent.
+// between agents failed. In a broken attempt, an agent had an infrastructure fault
+// (executor/trial/trial.h). A returned attempt was given back by an agent that left.
 inline constexpr std::string_view kLostOutcome = "lost";
 inline constexpr std::string_view kBrokenOutcome = "broken";
 inline constexpr std::string_view kReturnedOutcome = "returned";
 
-// An agent's share of an attempt: all of its ranks, or consecutive ones.
+// An agent's share of an attempt: all of the attempt's ranks, or some consecutive ones.
 struct AttemptMember {
   std::string agent;
   std::string host;
   int32_t first_rank = 0;
   int32_t ranks = 0;
   bool failed = false;  // the attempt gave no result because of this agent
-  // Its ranks use the agent's devices from this one on.
+  // The first of the agent's consecutive devices that these ranks use.
   int32_t first_device = 0;
 
   friend bool operator==(const AttemptMember&, const AttemptMember&) = default;
@@ -192,12 +194,12 @@ struct AttemptRecord {
   std::string outcome;
   std::string reason;
   std::string decision;        // why this trial was next, and why on these agents
-  int32_t policy_version = 0;  // of the rules that decided it; 0 if they were not numbered
+  int32_t policy_version = 0;  // of the rules that made the decision; 0 if they had no number
 
   friend bool operator==(const AttemptRecord&, const AttemptRecord&) = default;
 };
 
-// What decisions need to know about a candidate.
+// The facts about a candidate on which decisions depend.
 struct TrialSummary {
   int32_t number = 0;
   std::string layout;
@@ -227,7 +229,7 @@ struct AttemptSummary {
 // Whether an agent, connected or not, gets no new trials, and why.
 struct AgentQuarantine {
   std::string agent;
-  bool drained = false;               // an operator wants it to get nothing new
+  bool drained = false;               // an operator asked that it get no new trials
   int32_t failures = 0;               // consecutive failures so far
   std::string set_aside_reason = {};  // why it was quarantined; empty if it was not
 

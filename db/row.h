@@ -1,4 +1,4 @@
-// Conversion between records and rows of the tables.
+// These functions convert between the store's records and rows of its tables.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace meshwright::db {
 // Returns `time` in microseconds since 1970.
 int64_t ToMicros(absl::Time time);
 
-// Each Select function returns "SELECT ... FROM ..." of rows as the Read function of its record
-// expects them. Callers append WHERE and ORDER BY on the record's column names.
+// Each Select function returns "SELECT ... FROM ..." with the columns that the Read function of the
+// same record expects. Callers append WHERE and ORDER BY clauses on the record's column names.
 const std::string& SelectSweeps();
 const std::string& SelectTrials();
 // SelectBriefTrials() has '' in place of the plan, the prediction and the result.
@@ -41,8 +41,8 @@ PlacedMember ReadMember(const SqliteStatement& row);
 EventRecord ReadEvent(const SqliteStatement& row);
 
 absl::Status InsertSweep(SqliteConnection* connection, const SweepRecord& sweep);
-// Inserts a candidate and, unless `is_open`, its trial. REQUIRES: `plan_json` is what JoinPlan()
-// takes as `own` (db/shapes.h).
+// Inserts a candidate and, unless it `is_open`, its trial. REQUIRES: the candidate's `plan_json` is
+// PlanParts::own (db/shapes.h).
 absl::Status InsertCandidate(SqliteConnection* connection, const TrialRecord& candidate);
 absl::Status InsertEvent(SqliteConnection* connection, const EventRecord& event);
 

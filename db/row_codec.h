@@ -1,6 +1,6 @@
-// Maps structs with fields (planner/codec/fields.h) to rows of a table. Each field is the column of
-// the same name. An absl::Time is a column of microseconds since 1970 whose name ends in
-// `_time_us`.
+// ReadRow() and InsertRow() map structs with fields (planner/codec/fields.h) to rows of a table.
+// Each field is the column of the same name. An absl::Time is a column in microseconds since 1970,
+// whose name ends in `_time_us`.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@
 
 namespace meshwright::db {
 
-// What happens to a field: whether it is read, and whether it is written when a row is inserted.
-// Fields that are only read are numbers that the store assigns, and columns that transitions set.
-// Fields that never change may be in a second table, the record's other table.
+// Whether a field is read, and whether it is written when a row is inserted. Fields that are only
+// read are numbers that the store assigns, and columns that transitions set. Fields that never
+// change may be in a second table, which is called the record's other table.
 inline constexpr planner::TextParts kWritten = 1;
 inline constexpr planner::TextParts kRead = 2;
 inline constexpr planner::TextParts kWrittenOnce = 4;  // written to the record's other table
@@ -83,7 +83,7 @@ class RowReader {
     }
   }
 
-  // Returns the column after those that were read.
+  // Returns the index of the first column that was not read yet.
   int column() const { return column_; }
 
  private:
@@ -187,8 +187,8 @@ std::string InsertInto(absl::string_view table, planner::TextParts parts) {
   return absl::StrCat("INSERT INTO ", table, " (", columns.names(), ") VALUES (", places, ")");
 }
 
-// Inserts a row. REQUIRES: for one Record and the same parts, `table` is always the same, since the
-// statement is made only once.
+// Inserts a row. REQUIRES: all calls with the same Record and parts pass the same `table`, since
+// the statement's text is made only once.
 template <planner::TextParts kParts = kWritten, typename Record>
 absl::Status InsertRow(SqliteConnection* connection, absl::string_view table,
                        const Record& record) {

@@ -1,4 +1,4 @@
-// A thin RAII layer over SQLite: connections, prepared statements, transactions.
+// SqliteConnection, SqliteStatement and SqliteTransaction are a thin RAII layer over SQLite.
 //
 // Errors come back as absl::Status: Unavailable for transient ones (locked, disk full, read-only,
 // I/O), FailedPrecondition for a file that is not a database, AlreadyExists for a unique value that
@@ -60,7 +60,7 @@ class SqliteStatement {
   // Compiled statements of one text that are not in use.
   using Idle = std::vector<std::unique_ptr<sqlite3_stmt, Finalize>>;
   struct GiveBack {
-    Idle* idle;  // null for a statement that is not kept
+    Idle* idle;  // null for a statement that is not kept for reuse
     void operator()(sqlite3_stmt* statement) const;
   };
   SqliteStatement(SqliteConnection* connection, sqlite3_stmt* statement, Idle* idle)
@@ -79,15 +79,15 @@ class SqliteConnection {
   enum class Mode {
     kReadWriteCreate,  // creates a missing file, accessible only to the owner of the process
     kReadOnly,         // needs to write a -shm file if the file is in WAL mode
-    // Writes nothing and takes no lock: for a file that nobody else writes. Ignores what is still
-    // in the WAL.
+    // Writes nothing and takes no lock. Only for a file that nobody writes. Ignores changes that
+    // are still in the WAL.
     kImmutable,
   };
 
   static absl::StatusOr<std::unique_ptr<SqliteConnection>> Open(const std::string& path, Mode mode);
 
   absl::StatusOr<SqliteStatement> Prepare(std::string_view sql);
-  // Prepares a text that is unlikely to come again: its compiled form is not kept.
+  // Prepares a text that is unlikely to be used again, without keeping its compiled form.
   absl::StatusOr<SqliteStatement> PrepareOnce(std::string_view sql);
   // Runs statements without parameters; rows are ignored.
   absl::Status Execute(const std::string& sql);
@@ -99,13 +99,13 @@ class SqliteConnection {
   absl::StatusOr<int64_t> QueryInt(std::string_view sql);
   absl::StatusOr<std::string> QueryText(std::string_view sql);
 
-  // Makes `function` callable in SQL. REQUIRES: `function` is deterministic, since SQLite relies on
-  // that.
+  // Makes `function` callable in SQL, with `arguments` arguments. REQUIRES: `function` is
+  // deterministic, since SQLite may cache its results.
   using Function = void (*)(sqlite3_context* context, int count, sqlite3_value** arguments);
   absl::Status AddFunction(const char* name, int arguments, Function function);
 
-  // Writes everything that this connection sees to `path`, readable only by the owner. The file
-  // appears whole or not at all, and replaces an existing one.
+  // Writes a copy of the database to `path`, which only the owner can read. The file appears
+  // complete or not at all, and replaces an existing file.
   absl::Status CopyTo(const std::string& path);
 
   int64_t LastInsertId() const;
@@ -137,8 +137,8 @@ class SqliteConnection {
   int transactions_ = 0;  // active transactions, nested
 };
 
-// Rolls back unless Commit() succeeded. A nested transaction is a savepoint: it can be undone
-// alone, and is stored with the outer one.
+// A transaction, which the destructor rolls back unless Commit() succeeded. A nested transaction is
+// a savepoint: it can be rolled back alone, and is stored when the outer transaction is.
 class SqliteTransaction {
  public:
   // Returns Unavailable if an error has ended the outer transaction.

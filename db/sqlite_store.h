@@ -1,11 +1,11 @@
 // SqliteSweepStore is a SweepStore in an SQLite file, or in memory.
 //
-// The file is in WAL mode with full synchronisation: what a call reported as done survives a kill
-// of the process and of the machine. One process writes sweeps; others may read them, and write
+// The file is in WAL mode with full synchronisation: a change that a call reported as done survives
+// a crash of the process or the machine. One process writes sweeps; others may read them, and write
 // tokens (db/token_store.h). Reads of a file use connections of their own and wait for no write. In
-// memory, one connection serves all reads and writes. If the first rows of a large search of
-// measurements do not fill its answer, several connections share the search, each on a thread of
-// its own.
+// memory, one connection serves all reads and writes. If the first part of a large search of
+// measurements does not fill the answer, several connections share the rest of the search, each on
+// a thread of its own.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ namespace meshwright::db {
 // How threads share searches of a file's measurements.
 struct SearchThreads {
   int32_t threads = OfThisMachine();
-  // A search uses one thread if the ids of measurements span no more than this.
+  // A search uses one thread if the measurements' ids span at most this many.
   int64_t most_rows_alone = 100'000;
 
   static int32_t OfThisMachine();
@@ -102,10 +102,10 @@ class SqliteSweepStore final : public SweepStore {
   // Returns an idle connection for reading, or a new one.
   absl::StatusOr<std::unique_ptr<Session>> TakeReader();
   void GiveBack(std::unique_ptr<Session> reader);
-  // Returns read(SqliteSweeps&).
+  // Returns read(SqliteSweeps&), which runs on a connection for reading.
   template <typename Read>
   auto Reading(const Read& read) -> decltype(read(std::declval<SqliteSweeps&>()));
-  // Returns write(SqliteSweeps&), run under exclusive access.
+  // Returns write(SqliteSweeps&), which runs under mutex_.
   template <typename Write>
   auto Writing(const Write& write) -> decltype(write(std::declval<SqliteSweeps&>()));
 

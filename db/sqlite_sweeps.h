@@ -62,9 +62,9 @@ class SqliteSweeps final : public SweepAccess {
   // StretchesOf(), FindPlaces() and ReadMeasured() are the steps of ListMeasured(). Separate calls
   // let several connections search stretches of one query simultaneously.
   //
-  // Splits the query into queries for consecutive ranges of its order (by MFU or step time), called
-  // stretches. Does not split it if all row ids lie within `most_rows`, if the query has no
-  // condition, or if the index that it uses has another order. Returns an empty list if no row can
+  // Splits the query into queries for consecutive ranges of its order (by MFU or step time), which
+  // are called stretches. The query stays whole if the row ids span at most `most_rows`, if it has
+  // no condition, or if it uses an index with another order. Returns an empty list if no row can
   // match the condition.
   absl::StatusOr<std::vector<MeasurementQuery>> StretchesOf(const MeasurementQuery& query,
                                                             int64_t most_rows);
@@ -105,9 +105,9 @@ class SqliteSweeps final : public SweepAccess {
 
   absl::StatusOr<std::vector<SweepRecord>> ReadSweeps(SqliteStatement& select);
   absl::StatusOr<SweepRecord> ReadSweepById(int64_t id);
-  // Returns NotFound, which says who deleted the sweep if somebody did.
+  // Returns NotFound, which says who deleted the sweep if it was deleted.
   absl::Status WhyNotFound(std::string_view name);
-  // Returns a name for a sweep that was given none.
+  // Returns a name, which begins with `stem`, for a sweep that was requested without a name.
   absl::StatusOr<std::string> NextName(std::string_view stem);
   // Returns the attempt number with which the trials of a new sweep of this name begin.
   absl::StatusOr<int32_t> FirstAttempt(std::string_view name);
@@ -122,13 +122,14 @@ class SqliteSweeps final : public SweepAccess {
   // Returns false if the tables of the facets (MeasurementFacet) alone show that no row can match
   // the condition.
   absl::StatusOr<bool> MayBeMet(const planner::Condition& where);
-  // Returns places between the query's `after` and `until`, sorted, with about as many rows between
-  // each two. No two have the same figure. Returns none if all row ids lie within `most_rows`.
+  // Returns places between the query's `after` and `until`, in the query's order. Between each two
+  // neighbours lie about equally many rows. No two places have the same figure. Returns none if the
+  // row ids span at most `most_rows`.
   absl::StatusOr<std::vector<MeasurementPlace>> SamplePlaces(const MeasurementQuery& query,
                                                              int64_t most_rows);
-  // Appends places to `places` until it has as many as the query's limit. With `with_figure` these
-  // are places of rows that have the figure by which the query orders; otherwise of rows that lack
-  // it.
+  // Appends places to `places` until it has as many as the query's limit. If `with_figure`, these
+  // are the places of rows that have the figure by which the query orders, and otherwise the places
+  // of rows that lack it.
   absl::Status ReadPlaces(const MeasurementQuery& query, bool with_figure,
                           std::vector<MeasurementPlace>& places);
   absl::StatusOr<MeasuredRow> ReadMeasuredRow(const MeasurementPlace& place, bool with_texts);
@@ -137,19 +138,19 @@ class SqliteSweeps final : public SweepAccess {
   // Returns the sweep that was made under this request id, if any. Returns InvalidArgument if a
   // different request made it.
   absl::StatusOr<std::optional<SweepRecord>> FindRequest(const SweepRecord& sweep);
-  // Inserts a new sweep with its shapes and its request; sets its id and its hashes.
+  // Inserts a new sweep with its shapes and its request. Sets the sweep's id and hashes.
   absl::Status StoreSweep(SweepRecord& sweep, const PlanParts& plan);
   absl::Status StoreRequest(const SweepRecord& sweep);
-  // Inserts the shape unless it is there.
+  // Inserts the shape unless the table has it.
   absl::Status StoreShape(absl::string_view table, const std::string& hash,
                           const std::string& shape);
   // Inserts the measurement of a trial that has just got its result.
   absl::Status StoreMeasurement(int64_t sweep_id, int32_t number, TrialState state,
                                 const MeasuredTrial& measured, MeasurementSource source);
   absl::Status StoreImport(const NewImport& run);
-  // StoreLayout(), StoreOrigin() and StoreSettings() insert a row into a facet's table
-  // (MeasurementFacet) unless the table has it, as StoreTrainingOptions() does. They are called
-  // before the first measurement that refers to the row is stored.
+  // StoreLayout(), StoreOrigin() and StoreSettings(), like StoreTrainingOptions(), insert a row
+  // into a facet's table (MeasurementFacet) unless the table has the row. They are called before a
+  // measurement that refers to the row is stored.
   absl::Status StoreLayout(const std::string& layout);
   absl::Status StoreOrigin(MeasurementSource source, std::string_view worker_version,
                            TrialState outcome);
@@ -166,10 +167,10 @@ class SqliteSweeps final : public SweepAccess {
   }
   absl::Status RecordNewAttempt(const TrialTransition& transition);
   absl::Status RecordAttempt(const TrialTransition& transition);
-  // If `failed`, marks the transition's `failed_agent`, or all members if that is nullopt, as the
-  // reason why the attempt gave no result. Otherwise, removes the mark from all members.
+  // If `failed`, sets AttemptMember::failed of the transition's `failed_agent`, or of all members
+  // if `failed_agent` is nullopt. Otherwise, clears it for all members.
   absl::Status SetFailed(const TrialTransition& transition, int32_t attempt, bool failed);
-  // Sets how the attempt ended. If `end_us` is nullopt, it has not ended.
+  // Sets how and when the attempt ended. A nullopt `end_us` means that the attempt has not ended.
   absl::Status SetAttempt(const TrialTransition& transition, int32_t attempt,
                           std::optional<int64_t> end_us, std::string_view outcome,
                           const std::string& reason);

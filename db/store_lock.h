@@ -1,5 +1,5 @@
-// StoreLock ensures that only one server uses a database. Two servers would both assign every
-// trial, each with leases of its own.
+// StoreLock ensures that only one server uses a database. Two servers on one database would both
+// assign every trial, and each would keep leases of its own.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace meshwright::db {
 
-// The lock is held while the object lives, and it is also released when the process is killed.
-// REQUIRES: the object outlives the store. Readers and `db check` need no lock.
+// The lock is held while the object lives, and is released even if the process is killed. Readers
+// and `db check` need no lock. REQUIRES: the object outlives the store.
 class StoreLock {
  public:
   StoreLock() = default;
@@ -23,7 +23,8 @@ class StoreLock {
   static absl::StatusOr<StoreLock> Take(const std::string& path);
 
   // Returns FailedPrecondition if the path no longer leads to the locked file, because somebody
-  // moved, replaced or deleted it. Its holder would go on writing a file that nobody opens again.
+  // moved, replaced or deleted the file. The server would otherwise go on writing a file that
+  // nobody opens again.
   absl::Status CheckInPlace() const;
 
  private:

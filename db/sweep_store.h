@@ -1,10 +1,10 @@
-// SweepStore stores sweeps: one interface, with a file and an in-memory implementation.
+// SweepStore is the interface of a store of sweeps, in a file or in memory.
 //
 // Callers may rely on:
-// - Each call is one transaction: all of it is stored durably, or none of it. Atomically() makes
-//   one transaction of many calls, so that they share the wait for the disk.
-// - A trial's state changes only through UpdateTrial(), which compares (state, attempt) first, and
-//   when its sweep is cancelled.
+// - Each call is one transaction, which is stored durably as a whole or not at all. Atomically()
+//   makes many calls one transaction, so that they share the wait for the disk.
+// - A trial's state changes only in UpdateTrial(), which first compares (state, attempt), and in
+//   CancelSweep().
 // - Every transition of a sweep or a trial is recorded as an event in the same transaction.
 //   Sequences of events only grow.
 // - All functions of a SweepStore may be called from any thread. Reads of a file don't wait for
@@ -30,8 +30,8 @@
 namespace meshwright::db {
 
 // Moves a trial from (from_state, from_attempt) to (to_state, to_attempt). If to_attempt is lower
-// than from_attempt, that earlier attempt was given up too soon: it goes on, or the final state is
-// its result.
+// than from_attempt, the earlier attempt had been given up too soon: it goes on, or the final state
+// is that attempt's result.
 struct TrialTransition {
   int64_t sweep_id = 0;
   int32_t number = 0;
@@ -45,7 +45,7 @@ struct TrialTransition {
   // An infrastructure fault of an agent ended the attempt. Counted in lost_attempts.
   bool broken = false;
   std::string reason;
-  int32_t policy_version = 0;  // of the rules that assigned it; set only if it is assigned
+  int32_t policy_version = 0;  // of the rules of the assignment; set only if the trial is assigned
   bool begins = false;         // the candidate first becomes a trial, pending in from_attempt
   // The agent that holds the trial from now on or gave its result, and the host of that agent. For
   // an attempt of several agents, this is the leader. Empty texts change nothing.
@@ -53,8 +53,8 @@ struct TrialTransition {
   std::string host = {};
   // Which agent gets which ranks. Set only if the trial is assigned.
   std::vector<AttemptMember> members = {};
-  // The member because of which `lost` or `broken` is set. Empty if it is not known; nullopt stands
-  // for all members.
+  // The agent because of which `lost` or `broken` is set. Empty if that agent is not known; nullopt
+  // stands for all members.
   std::optional<std::string> failed_agent = std::nullopt;
   std::optional<MeasuredTrial> measured = {};  // only with a final state
   std::string event_kind;
@@ -73,11 +73,11 @@ struct SweepTransition {
   absl::Time time;
 };
 
-// Orders of trials. By step time or MFU, the best trial comes first, and trials without the figure
-// come last.
+// How trials are ordered. By step time or MFU, the best trial comes first, and trials without that
+// figure come last.
 enum class TrialOrder { kNumber, kStepTime, kMeasuredMfu };
 
-// SweepReader reads what is stored.
+// SweepReader is the reading part of the interface.
 class SweepReader {
  public:
   virtual ~SweepReader() = default;
@@ -114,17 +114,18 @@ class SweepReader {
   // Returns a trial's plan_json.
   virtual absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) = 0;
 
-  // Lists the rows that match the query's condition, in its order: trials with a result and, if the
-  // query is over all sweeps, imported runs. A trial's measurement is stored with its result.
+  // Lists the rows that match the query's condition, in the query's order. These are trials with a
+  // result and, if the query is over all sweeps, imported runs. A trial's measurement is stored in
+  // the same transaction as its result.
   virtual absl::StatusOr<std::vector<MeasuredRow>> ListMeasured(const MeasurementQuery& query) = 0;
 
   // Lists, for each layout that ran under this shape, the newest result.
   virtual absl::StatusOr<std::vector<EarlierResult>> ListEarlierResults(
       const ResultShape& shape) = 0;
 
-  // Lists the sweep first and then, newest first, the sweeps related to it. These are the ones
-  // among the `limit` sweeps before it that had ended when it was made, and that share its planner
-  // version and kind of device. The answer changes only if a sweep is deleted.
+  // Lists the sweep first and then, newest first, the sweeps related to it. A related sweep is
+  // among the `limit` sweeps before this one, had ended when this one was created, and has the same
+  // planner version and kind of device. The answer changes only if a sweep is deleted.
   virtual absl::StatusOr<std::vector<SweepShape>> ListSweepShapes(int64_t sweep_id,
                                                                   int32_t limit) = 0;
   // Lists at most `limit` results of the sweep that have a predicted step time, fastest first.
@@ -138,16 +139,16 @@ class SweepReader {
                                                               int32_t limit) = 0;
 };
 
-// SweepAccess reads and changes what is stored.
+// SweepAccess is the part of the interface that also changes the store.
 class SweepAccess : public SweepReader {
  public:
   // Stores a sweep, its candidates and a first event. Candidates that are not open become trials
   // immediately. An empty name becomes "<name_stem>-<number>"; the number is that of the sweep, or
-  // the next one that makes a free name. Attempt numbers of a sweep with the name of a deleted one
-  // continue after the last attempt of the deleted sweep.
+  // the next number that gives a free name. If a deleted sweep had the same name, attempt numbers
+  // continue after its last attempt.
   //
-  // If request_id was seen before, returns the sweep that it made, or InvalidArgument if another
-  // request made that sweep. Returns AlreadyExists for a name that is taken.
+  // If a sweep with this request_id exists, returns that sweep, or InvalidArgument if a different
+  // request created it. Returns AlreadyExists for a name that is taken.
   virtual absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
                                                   const std::vector<TrialRecord>& candidates) = 0;
   // Returns Aborted if the sweep is not in from_state.
@@ -171,8 +172,8 @@ class SweepAccess : public SweepReader {
   // Replaces the stored quarantine record of the agent.
   virtual absl::Status SetAgentQuarantine(const AgentQuarantine& quarantine) = 0;
 
-  // Deletes events of sweeps that ended before `before`, at most `limit` of them and never a
-  // sweep's last one. Returns how many it deleted.
+  // Deletes at most `limit` events of sweeps that ended before `before`, but never a sweep's last
+  // event. Returns how many it deleted.
   virtual absl::StatusOr<int64_t> PruneEvents(absl::Time before, int64_t limit) = 0;
 
   // Stores an event that changes no state, and returns its sequence.
@@ -180,12 +181,12 @@ class SweepAccess : public SweepReader {
 
   // Stores everything that `work` does through its SweepAccess. If `work` returns an error, stores
   // nothing and returns that error. `work` reads its own changes. A call in `work` that fails
-  // leaves nothing behind, and `work` may go on.
+  // changes nothing, and `work` may go on.
   using Work = absl::FunctionRef<absl::Status(SweepAccess&)>;
   virtual absl::Status Together(Work work) = 0;
 };
 
-// Returns the status of creating a sweep under a name that another sweep has.
+// Returns the error for creating a sweep under a name that another sweep has.
 inline absl::Status SweepExists(std::string_view name) {
   return absl::AlreadyExistsError(absl::StrCat("a sweep named \"", AbslView(name), "\" exists"));
 }

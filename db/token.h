@@ -1,4 +1,4 @@
-// Callers' tokens. A database keeps only the hash of a token.
+// TokenRecord is a caller's token as the database keeps it, with only the token's hash.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace meshwright::db {
 
-// What a caller may do. An operator may do everything that a viewer may; an agent has rights of its
-// own.
+// A caller's role, which decides what the caller may do. An operator may do everything that a
+// viewer may; an agent has other rights.
 enum class Role : uint8_t { kViewer, kOperator, kAgent };
 
 inline constexpr EnumNames<Role, 3> kRoleNames = {{

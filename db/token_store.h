@@ -1,8 +1,8 @@
 // TokenStore reads and changes the tokens in a server's database while the server runs.
 //
-// Callers may rely on: what Add() and Revoke() report as done is durable, and every other store of
-// the same file, in this process or another, sees it immediately. All functions may be called from
-// any thread.
+// Callers may rely on: once Add() or Revoke() has returned OK, the change is durable, and every
+// other TokenStore of the same file, in this process or another, sees it. All functions may be
+// called from any thread.
 #pragma once
 
 #include <memory>
@@ -24,9 +24,9 @@ namespace meshwright::db {
 
 class TokenStore {
  public:
-  // Opens the file, even while a server uses it. A new file is first created, and one with an older
-  // schema is first migrated, as by OpenDatabase(). Returns FailedPrecondition if that is needed
-  // while a server uses the file.
+  // Opens the file, even while a server uses it. A new file is first created, and a file with an
+  // older schema is first migrated, as by OpenDatabase(). Returns FailedPrecondition if a file that
+  // has to be created or migrated is in use by a server.
   static absl::StatusOr<std::unique_ptr<TokenStore>> Open(const std::string& path);
 
   // Adds a token. Returns AlreadyExists if the name is taken, even by a token that is no longer
@@ -50,8 +50,8 @@ class TokenStore {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   absl::Mutex mutex_;
-  // Taken only if the file had to be created or migrated. Closing the descriptor of the lock
-  // releases the locks of the connection. The connection is therefore destroyed first.
+  // Taken only if the file had to be created or migrated. Closing the lock's descriptor releases
+  // the connection's POSIX locks on the file too. The connection is therefore destroyed first.
   StoreLock lock_;
   const std::unique_ptr<SqliteConnection> connection_ ABSL_PT_GUARDED_BY(mutex_);
 };

@@ -1,5 +1,5 @@
-// absl::Status on one side of a call, grpc::Status on the other: same code, same message, and the
-// field violations in between.
+// ToGrpcStatus() and FromGrpcStatus() convert between absl::Status and grpc::Status, with the same
+// code and message. Field violations are in the details of the grpc::Status.
 #pragma once
 
 #include <string>
@@ -17,13 +17,13 @@ struct FieldViolation {
   friend bool operator==(const FieldViolation&, const FieldViolation&) = default;
 };
 
-// With violations the status carries a google.rpc.BadRequest in its details.
+// If there are violations, the status has a google.rpc.BadRequest in its details.
 grpc::Status ToGrpcStatus(const absl::Status& status,
                           const std::vector<FieldViolation>& violations = {});
-// What gRPC says in its own words of a message that is too long is said in ours.
+// Replaces gRPC's own text about a message that is too long by one of this project.
 absl::Status FromGrpcStatus(const grpc::Status& status);
 
-// Violations in the details of `status`, empty where there are none.
+// Returns the violations in the details of `status`; empty if there are none.
 std::vector<FieldViolation> FieldViolationsOf(const grpc::Status& status);
 
 }  // namespace meshwright

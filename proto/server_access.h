@@ -1,4 +1,5 @@
-// How a client or an agent reaches a server: its address, what it trusts, and who it says it is.
+// ServerAccess says how a client or an agent reaches a server: the server's address, the CA that
+// the client trusts, and the client's own credentials.
 #pragma once
 
 #include <memory>
@@ -11,8 +12,8 @@ namespace meshwright {
 // Certificates and keys are texts in PEM.
 struct ServerAccess {
   std::string address;      // HOST:PORT
-  std::string ca;           // who vouches for the server's certificate; empty: plain text
-  std::string certificate;  // own, with its key; both may be empty
+  std::string ca;           // CA of the server's certificate; if empty, plain text is used
+  std::string certificate;  // the client's certificate, with `key`; both may be empty
   std::string key;
   std::string token;  // may be empty; sent over TLS only
 

@@ -105,7 +105,7 @@ class Server {
   std::shared_ptr<grpc::ServerCredentials> Credentials();
   absl::Status Listen();
   absl::StatusOr<std::unique_ptr<ConnectionListener>> BindListener();
-  // Sets when silent connections are probed, and what one connection may take.
+  // Sets when silent connections are probed, and how many streams and bytes a connection may have.
   void LimitConnections(grpc::ServerBuilder& builder) const;
   // Uses this store from now on, and admits calls.
   absl::Status Begin(std::unique_ptr<db::SweepStore> store);

@@ -1,4 +1,4 @@
-// FewDescriptors leaves this process `spare` free file descriptors for as long as it lives.
+// While a FewDescriptors object lives, this process has only `spare` free file descriptors.
 #pragma once
 
 #include <sys/eventfd.h>

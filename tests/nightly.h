@@ -1,12 +1,12 @@
-// How often tests repeat what they show.
+// IsNightly() decides how many cases a test runs.
 #pragma once
 
 #include <cstdlib>
 
 namespace meshwright {
 
-// Whether this is a test of the label nightly, which repeats all that there is to repeat; others
-// take a part of it, so that the tests of a change take minutes.
+// Returns whether this is a test with the label nightly, which runs all cases. Other tests run some
+// of the cases, so that the tests of a change take minutes.
 inline bool IsNightly() { return std::getenv("MESHWRIGHT_NIGHTLY") != nullptr; }
 
 }  // namespace meshwright

@@ -1,4 +1,4 @@
-// The file descriptors of this process: how many are open and how many may be.
+// These functions count this process's file descriptors: how many are open, and how many may be.
 #pragma once
 
 #include <cstdint>

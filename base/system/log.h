@@ -11,7 +11,7 @@ namespace meshwright {
 // The levels run from errors that need an operator to details for developers.
 enum class LogLevel { kError, kWarning, kInfo, kDebug };
 
-// What a line is about, for filtering. A field that does not apply is empty or 0.
+// The things that a line is about, for filtering. A field that does not apply is empty or 0.
 struct LogFields {
   std::string sweep = {};  // the last part of the sweep's resource name
   int32_t trial = 0;
@@ -24,8 +24,8 @@ struct LogFields {
 
 struct LogEntry {
   LogLevel level = LogLevel::kInfo;
-  // A sentence, which may contain any text from outside. It leaves out the sweep, trial and attempt
-  // in `about`, because every format writes them separately. It states everything else.
+  // A sentence, which may contain text from outside. It does not repeat the sweep, trial and
+  // attempt in `about`, because every log format writes them separately.
   std::string message;
   LogFields about = {};
 };

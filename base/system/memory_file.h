@@ -1,4 +1,4 @@
-// Creates files that exist in memory alone.
+// MemoryFile() creates files that exist in memory only.
 #pragma once
 
 #include <string_view>

@@ -1,8 +1,7 @@
-// MonotonicTime is a time on a clock that only runs forward, whatever is done to the wall clock.
-// Leases, heartbeats and all other durations use it; times for people are absl::Time.
+// MonotonicTime is a time on a clock that only runs forward, even if the wall clock is set. Leases,
+// heartbeats and all other durations use it; times for people are absl::Time.
 //
-// Times can be compared only within one process. In another process, or in the next run of this
-// one, they are meaningless.
+// Only times of the same process can be compared.
 #pragma once
 
 #include <compare>

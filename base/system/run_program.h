@@ -1,4 +1,4 @@
-// Runs a program and returns what it prints.
+// RunProgram() runs a program and returns its output.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ namespace meshwright {
 //   not waited for if that has no effect, as on a process that is stuck in a driver.
 absl::StatusOr<std::string> RunProgram(const std::vector<std::string>& arguments, double timeout_s);
 
-// Does the same with `input` as the standard input.
+// Does what RunProgram() does, with `input` as the standard input.
 absl::StatusOr<std::string> RunProgramOn(std::string_view input,
                                          const std::vector<std::string>& arguments,
                                          double timeout_s);

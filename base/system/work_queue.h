@@ -1,9 +1,9 @@
 // WorkQueue runs tasks on a fixed number of threads, first come, first served.
 //
 // Tasks begin in the order in which they were offered. Each accepted task is either run once, or
-// handed back by TakeIf() or Close(). A task counts as running until `run` has returned. The
-// function that `run` returned is called only then, so that whoever it notifies no longer finds the
-// task running.
+// returned by TakeIf() or Close(). A task counts as running until `run` has returned. The function
+// that `run` returns is called only then, so that code which it notifies no longer finds the task
+// running.
 //
 // Every function may be called from any thread, except that `run` must not call Flush() and the
 // queue's own threads must not call Join().

@@ -1,4 +1,4 @@
-// Formats amounts for sentences.
+// These functions format amounts for sentences.
 #pragma once
 
 #include <cstdint>

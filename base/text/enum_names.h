@@ -25,8 +25,8 @@ constexpr std::string_view NameOf(const EnumNames<Kind, kCount>& names, Kind wan
   return "";
 }
 
-// Returns the value of the name `text`. Returns InvalidArgument about `key`, with every name of the
-// table, if there is none.
+// Returns the enumerator with the name `text`. Returns InvalidArgument about `key`, with all names
+// of the table, if there is none.
 template <typename Kind, size_t kCount>
 absl::StatusOr<Kind> KindOf(const EnumNames<Kind, kCount>& names, std::string_view key,
                             std::string_view text) {

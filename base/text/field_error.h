@@ -1,4 +1,5 @@
-// Makes errors about one input field, which state its position, its value and what is accepted.
+// FieldError() makes an error about one input field, which states the field's position, its value
+// and what is accepted.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +29,8 @@ absl::Status CheckPositive(std::string_view field, double value);
 // Returns OK if 0 < value <= 1, otherwise InvalidArgument.
 absl::Status CheckShare(std::string_view field, double value);
 
-// The position of a field in a text or a message, such as "ranks[2].phases.bubble_s". Its text is
-// assembled only when it is asked for. A path refers to the enclosing path and to the key, which
-// must outlive it.
+// The position of a field in a text or a message, such as "ranks[2].phases.bubble_s". The text is
+// assembled only by ToText(). REQUIRES: the enclosing path and the key outlive the path.
 class FieldPath {
  public:
   // Makes a root. The paths of its fields begin with this text.

@@ -1,9 +1,9 @@
-// Finds and sets the members of an object's JSON text without parsing their values. This is for
-// texts that this project wrote and that many calls need with one more member, such as the plan of
-// a trial.
+// FindMember() and WithMember() read and set a member of an object's JSON text without parsing it.
+// They are for texts that this project wrote and that many calls need with one more member, such as
+// a trial's plan.
 //
 // REQUIRES: the text is an object in nlohmann::json's compact form, with its keys in order and
-// without escapes. Text that can't be divided into members yields nullopt.
+// without escapes. The functions return nullopt for text that can't be divided into members.
 #pragma once
 
 #include <optional>

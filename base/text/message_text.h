@@ -1,4 +1,5 @@
-// Formats text for messages: escapes and shortens text from outside, and writes lists in words.
+// These functions format text for messages: they escape and shorten text from outside, and write
+// lists in words.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,8 @@
 
 namespace meshwright {
 
-// Returns `text` with everything that a terminal, a shell or a line reader would interpret (control
-// characters, and bytes that are not UTF-8) written as \n, \r, \t or \x1b.
+// Returns `text` with control characters and bytes that are not UTF-8 written as escapes, such as
+// \n, \r, \t or \x1b, so that no terminal, shell or line reader interprets them.
 std::string EscapeControls(std::string_view text);
 
 // Returns `text` if it has at most `most_bytes`. Otherwise returns its first `most_bytes`, or fewer

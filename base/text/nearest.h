@@ -1,4 +1,4 @@
-// Suggests known names for a misspelt one.
+// NearestNames() suggests known names for a misspelt name.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace meshwright {
 // All returned names come from the first of these groups that is not empty:
 // - names that begin with `name`, as "a100-40" and "a100-80" begin with "a100";
 // - names that are a short form of `name`, as "seq-len" is of "sequence-length";
-// - names of its family, which begin with the same letters: "gemma-2-2b" and "gemma-3-4b" for
+// - names that begin with the same letters, such as "gemma-2-2b" and "gemma-3-4b" for
 //   "gemma-3-27b", the longest common beginning first;
 // - names that share a word with `name`;
 // - names of the smallest edit distances from `name`.

@@ -1,5 +1,5 @@
-// Converts between std::string_view and absl::string_view. The two are different types if Abseil
-// was built for C++14, as Debian's was.
+// AbslView() and StdView() convert between std::string_view and absl::string_view. The two are
+// different types if Abseil was built for C++14, as Debian's Abseil was.
 #pragma once
 
 #include <string_view>

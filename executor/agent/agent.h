@@ -6,9 +6,9 @@
 //   This holds across broken connections and server restarts and, with a result folder, across
 //   restarts of the agent.
 // - An assignment that the agent can't run is answered with a failed result.
-// - A trial's workers are killed when its lease expires, when the server cancels the trial, when
-//   the server turns out to have another store, and when the agent stops. The lease runs from the
-//   last acknowledged heartbeat, whether or not the agent is connected.
+// - A trial's workers are killed when the agent's lease expires, when the server cancels the trial,
+//   when the server turns out to have another store, and when the agent stops. The lease runs from
+//   the last acknowledged heartbeat, whether or not the agent is connected.
 #pragma once
 
 #include <functional>
@@ -58,8 +58,8 @@ class Agent {
   explicit Agent(AgentOptions options);
   ~Agent();
 
-  // Serves until `stop` returns true. Then cancels running trials, delivers results, says goodbye
-  // to the server and returns OK, within 5 s unless a worker can't be ended.
+  // Serves until `stop` returns true. Then cancels running trials, delivers results, tells the
+  // server that it leaves, and returns OK. That takes at most 5 s unless a worker can't be killed.
   //
   // Returns an error only if retrying would not help: Unavailable if the result folder is unusable,
   // AlreadyExists if another agent has this name, Unauthenticated or PermissionDenied if the server
@@ -79,7 +79,7 @@ class Agent {
     wire::AttemptKey key;
     trial::TrialProgress progress;
   };
-  // All ranks have sent what they measured, and have not ended yet.
+  // All ranks have sent their measurements, but their processes have not ended yet.
   struct Measured {
     wire::AttemptKey key;
     trial::TrialResult result;
@@ -121,7 +121,7 @@ class Agent {
   void OnAck(const v1::ResultAck& ack);
   void OnHeartbeatAck(const v1::HeartbeatAck& ack);
   void SendHeartbeat(MonotonicTime now);
-  // Does what is due: dialling, heartbeats, redelivery, ending expired leases.
+  // Does the work that is due: dials, sends heartbeats, redelivers results and ends expired leases.
   void DoDue();
   // Retries writing results that could not be written.
   void WriteResults(MonotonicTime now);
@@ -160,10 +160,10 @@ class Agent {
   MonotonicTime next_heartbeat_ = MonotonicTime::Never();
   MonotonicTime next_delivery_ = MonotonicTime::Never();
   MonotonicTime next_write_ = MonotonicTime::Always();
-  // When the lease expires: lease_ after the last acknowledged heartbeat, or the registration, was
-  // sent. Never once the lease has expired and its trials were ended.
+  // When the lease expires: lease_ after the agent sent the last heartbeat that was acknowledged,
+  // or the registration. Never once the lease has expired and its trials were ended.
   MonotonicTime lease_ends_ = MonotonicTime::Never();
-  int64_t last_heartbeat_ = 0;  // number of the last one sent on this stream
+  int64_t last_heartbeat_ = 0;  // number of the last heartbeat sent on this stream
   // Send times of unacknowledged heartbeats by number; number 0 is the registration.
   std::map<int64_t, MonotonicTime> sent_heartbeats_;
   bool leaving_ = false;  // accepts no more trials

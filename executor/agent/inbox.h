@@ -44,8 +44,8 @@ class Inbox {
     return item;
   }
 
-  // Not absl::Mutex, whose timed waits follow the wall clock: setting that clock back would prolong
-  // them.
+  // A std::mutex, since timed waits on an absl::Mutex follow the wall clock. Setting that clock
+  // back would prolong them.
   std::mutex mutex_;
   std::condition_variable pushed_;
   std::deque<T> items_;

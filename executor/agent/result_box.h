@@ -36,8 +36,9 @@ class ResultBox {
 
   // Keeps the result. If its file can't be written, keeps it in memory and returns the error.
   absl::Status Add(const KeptResult& kept);
-  // Writes the result of an attempt that has not ended quite yet, so that it outlives the agent. It
-  // is not among kept() before Add() or Open(); Add() and Remove() replace it.
+  // Writes the result of an attempt whose processes still end, so that the result outlives the
+  // agent. It is not in kept() until Add() keeps it or a later Open() reads it. Add() and Remove()
+  // replace and delete its file.
   absl::Status WriteAhead(const KeptResult& result) const;
   // Returns whether a kept result could not be written.
   bool has_unwritten() const { return !unwritten_.empty(); }
@@ -48,7 +49,7 @@ class ResultBox {
 
  private:
   explicit ResultBox(std::string folder) : folder_(std::move(folder)) {}
-  // Returns a path inside the folder, whatever the names are.
+  // Returns the path of the result's file. Even a malicious name gives a path inside the folder.
   std::string PathOf(const std::string& store_id, const wire::AttemptKey& key) const;
 
   absl::Status Write(const KeptResult& kept) const;

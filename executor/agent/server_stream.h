@@ -16,8 +16,9 @@
 namespace meshwright::agent {
 
 // Returns the delay before the next attempt to reach a server, after `failures` consecutive
-// failures (1 or more). The delay doubles with each failure, from 0.2 s to at most 5 s. `uniform`,
-// from 0 to 1, spreads agents that lost the same server over the upper half of the delay.
+// failures (1 or more). The delay is at most 0.2 s after the first failure, and this bound doubles
+// with each failure, up to 5 s. `uniform`, a random number from 0 to 1, places the delay between
+// half the bound and the bound, so that agents that lost the same server return at different times.
 absl::Duration BackoffDelay(int failures, double uniform);
 
 class ServerStream {

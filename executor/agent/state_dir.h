@@ -1,8 +1,8 @@
 // StateDir is the folder that keeps an agent's identity and undelivered results when its process
 // ends.
 //
-// Only one process may hold the folder. Two agents sharing it would deliver results twice, and each
-// could replace the other at the server, as they would have the same identity.
+// Only one process may hold the folder. Two agents that share it would deliver results twice. Since
+// they would have the same identity, each could also replace the other at the server.
 #pragma once
 
 #include <cstdint>

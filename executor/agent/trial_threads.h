@@ -5,10 +5,10 @@
 // Guarantees:
 // - Trials that share a slot run in order of arrival.
 // - A trial gets the same cores, and at most the same part of the host's memory, whether or not
-//   other trials run beside it.
+//   other trials run concurrently.
 // - Trials of one kind (device kind, precision and number of ranks) share one measured peak FLOP/s
-//   per rank, so that their MFU is comparable. The first trial of a kind measures it while no other
-//   of that kind runs. A gang's trial always measures its own.
+//   per rank, so that their MFU is comparable. The first trial of a kind measures the peak while no
+//   other trial of the kind runs. A gang's trial always measures its own peak.
 #pragma once
 
 #include <atomic>
@@ -68,8 +68,8 @@ class TrialThreads {
   struct Callbacks {
     std::function<void(const wire::AttemptKey&, const trial::TrialProgress&)> progress;
     std::function<void(const wire::AttemptKey&, const trial::TrialResult&)> done;
-    // Called before done() with the result of a trial whose ranks have all measured it, while
-    // their processes still end; not for a gang's. May be empty.
+    // Called before done() with the result of a trial once all ranks have measured, while their
+    // processes still end. Not called for a gang's trial. May be empty.
     std::function<void(const wire::AttemptKey&, const trial::TrialResult&)> measured = {};
     // Called with warnings about a trial that runs nevertheless; may be empty.
     std::function<void(const wire::AttemptKey&, const std::string&)> warn = {};
@@ -87,8 +87,8 @@ class TrialThreads {
   struct Entry {
     TrialJob job;
     std::atomic<bool> cancel{false};
-    double known_peak_flops = 0.0;  // FLOP/s; if 0, the trial measures it
-    // Host memory that its ranks will take; 0 on GPUs, and if unknown.
+    double known_peak_flops = 0.0;  // peak FLOP/s of a rank; if 0, the trial measures the peak
+    // Host memory that the trial's ranks will take; 0 on GPUs, and if unknown.
     int64_t needs_bytes = 0;
     std::atomic<bool> has_taken{false};  // whether its ranks already hold needs_bytes
 
@@ -110,8 +110,8 @@ class TrialThreads {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   double KnownPeak(const trial::TrialPlan& plan) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   trial::TrialResult Run(Entry& entry);
-  // Returns the host memory that the trial may take. This is its slots' share, but at most the free
-  // memory less the memory that trials started earlier have yet to take.
+  // Returns the host memory that the trial may take. This is the share of its slots, but at most
+  // the free memory minus the memory that trials started earlier will still take.
   absl::StatusOr<host::MemoryRoom> RoomFor(const Entry& entry);
 
   const TrialRunners runners_;
@@ -124,7 +124,7 @@ class TrialThreads {
   Entries running_ ABSL_GUARDED_BY(mutex_);
   std::map<PeakKey, double> peak_flops_ ABSL_GUARDED_BY(mutex_);
   std::set<PeakKey> tried_ ABSL_GUARDED_BY(mutex_);  // kinds of which a trial has ended
-  // The most free host memory seen since a trial last began while no other ran.
+  // Largest free host memory seen since the last time that a trial began while no other trial ran.
   int64_t idle_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;

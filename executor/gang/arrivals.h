@@ -1,6 +1,6 @@
-// Arrivals is a queue of connections (links) that members have opened to the leader. The relay's
-// thread does the handshakes and pushes the links; the thread that runs the trial takes them.
-// Thread-safe.
+// Arrivals is a thread-safe queue of connections (links) that members have opened to the leader.
+// The relay's thread does the handshakes and pushes the links; the thread that runs the trial takes
+// them.
 #pragma once
 
 #include <utility>

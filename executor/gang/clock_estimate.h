@@ -7,8 +7,8 @@ namespace meshwright::gang {
 
 class ClockEstimate {
  public:
-  // Adds one exchange. The request left at `sent_s` and its reply arrived at `received_s`, both on
-  // this host's clock. The reply carried `remote_s`, the other clock's time.
+  // Adds one exchange. The request left at `sent_s` and the reply arrived at `received_s`, both in
+  // seconds on this host's clock. The reply carried `remote_s`, the time of the other host's clock.
   void Take(double sent_s, double remote_s, double received_s);
 
   // Returns by how many seconds the other clock is ahead, as measured by the recent exchange with

@@ -1,5 +1,5 @@
 // Forwarding passes the events and exits of a follower's workers to the leader, and ends the
-// workers.
+// workers when the leader says so.
 #pragma once
 
 #include <vector>
@@ -15,8 +15,8 @@ class Forwarding {
   Forwarding(std::vector<trial::WorkerProcess> workers, std::vector<int32_t> ranks,
              LeaderLink& link);
 
-  // Waits briefly for something to arrive. Then handles what the leader sent, and sends pending
-  // events and exits to the leader.
+  // Waits briefly for input. Then handles the leader's frames, and sends pending events and exits
+  // to the leader.
   void Step();
   // Kills the workers that still run and reports how they ended. Takes at most trial::kLongestKill.
   void EndAll();
@@ -30,7 +30,7 @@ class Forwarding {
   void WaitForSomething() const;
   void Forward(Worker& worker);
   void TellExit(const Worker& worker, bool left);
-  // Returns whether the leader does not keep up. Reading from the workers then pauses
+  // Returns whether the leader reads too slowly. Reading from the workers then pauses
   // (back-pressure).
   bool is_behind() const;
 

@@ -60,8 +60,8 @@ struct ExitFrame {
   std::optional<int32_t> left_pid = std::nullopt;
 };
 
-// "fail": a follower reports that none of its ranks runs any more or ever will. The fault kNone
-// means that the follower's own agent told it to end.
+// "fail": a follower reports that none of its ranks runs, now or later. The fault kNone means that
+// the follower's own agent told it to end.
 struct FailFrame {
   std::string message = {};
   trial::Fault fault = trial::Fault::kInfrastructure;
@@ -71,7 +71,7 @@ struct FailFrame {
 using Frame = std::variant<std::monostate, JoinFrame, RefuseFrame, AdmitFrame, StartFrame, EndFrame,
                            PingFrame, PongFrame, EventFrame, ExitFrame, FailFrame>;
 
-// An event frame may be as long as the longest JSON text that is read anywhere.
+// Longest frame. An event frame may be as long as the longest JSON text that any reader accepts.
 inline constexpr size_t kMostFrameBytes = kMaxJsonBytes;
 
 // Encodes a frame. An event line that would exceed kMostFrameBytes is cut, after which it no longer

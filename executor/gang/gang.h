@@ -1,8 +1,9 @@
-// A gang is the set of agents that run one trial together. Each runs some of the trial's ranks on
-// its host.
+// A gang is the set of agents that run one trial together. Each agent runs some of the trial's
+// ranks on its host.
 //
 // The first member leads: it receives the events of all ranks and produces the trial's result. The
-// followers start their workers when the leader says so, and forward their events.
+// other members, the followers, start their workers when the leader says so, and forward the
+// workers' events to the leader.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +42,7 @@ struct Membership {
 
 // Timeouts of a gang's members, and the clock they use.
 struct Timing {
-  // How long the gang may take to assemble: the leader waits for all members to join, a follower
-  // for the leader to admit it.
+  // How long the leader waits for all members to join, and a follower for the leader to admit it.
   double join_s = 60.0;
   double handshake_s = 10.0;  // how long the handshake of a connection may take
   double ping_s = 1.0;        // interval between pings

@@ -1,4 +1,4 @@
-// Runs a trial as one member of a gang.
+// RunMember() runs one member's ranks of a gang's trial.
 #pragma once
 
 #include "executor/gang/gang.h"

@@ -1,5 +1,5 @@
-// Greeting is a connection to a listener during its handshake (executor/gang/handshake.h). It never
-// blocks.
+// Greeting is one end of a TCP connection while the handshake (executor/gang/handshake.h) runs. No
+// function blocks.
 #pragma once
 
 #include <poll.h>
@@ -32,7 +32,7 @@ class Greeting {
   bool done() const { return handshake_.done() && output_.empty(); }
   Purpose purpose() const { return handshake_.purpose(); }
 
-  // Returns the connection. Nothing beyond the handshake was read from it. REQUIRES: done().
+  // Returns the connection, from which only the handshake was read. REQUIRES: done().
   UniqueFd TakeSocket() { return std::move(socket_); }
 
  private:

@@ -38,7 +38,7 @@ class LeaderLink {
   // ordinary end.
   const std::string& why_lost() const { return why_lost_; }
   size_t unsent_bytes() const { return link_.unsent_bytes(); }
-  // Closes the connection, after giving what was sent time to arrive.
+  // Waits a limited time until the leader has the sent frames, and closes the connection.
   void Close();
 
  private:

@@ -26,15 +26,15 @@ class Link {
   // Adds the descriptor and events to poll for.
   void AddDescriptor(std::vector<pollfd>& descriptors) const;
 
-  // Returns OK while the link works, and otherwise why it broke. A link that can no longer send
+  // Returns OK while the link works, and afterwards why it broke. A link that can no longer send
   // counts as working until Receive() has returned everything that the other end sent.
   const absl::Status& status() const { return status_; }
   size_t unsent_bytes() const { return unsent_.size(); }
   // Returns the seconds since anything arrived.
   double silence_s() const;
 
-  // Shuts down the sending side and waits at most `limit_s` for the other end to close. Closing
-  // immediately could lose what was sent.
+  // Shuts down the sending side and waits at most `limit_s` seconds for the other end to close. An
+  // immediate close could lose sent frames.
   void Close(double limit_s);
 
  private:
@@ -46,7 +46,7 @@ class Link {
   FrameReader reader_;
   std::string unsent_;
   MonotonicTime heard_;
-  absl::Status send_status_;  // kept apart: the peer's last frames may still be readable
+  absl::Status send_status_;  // not in status_, as the peer's last frames may still be readable
   absl::Status status_;
 };
 

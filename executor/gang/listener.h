@@ -1,6 +1,7 @@
 // Listener is the leader's listening socket, to which the other members of a gang connect.
 //
-// Connections wait in its backlog until the leader begins to run the trial and accepts them.
+// Connections wait in the socket's backlog until the leader begins to run the trial and accepts
+// them.
 #pragma once
 
 #include <cstdint>

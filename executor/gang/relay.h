@@ -1,5 +1,5 @@
-// Relay carries workers' bytes between hosts on a thread of its own. It accepts connections from a
-// listening socket, does their handshakes, and joins each of them to another connection as a
+// Relay carries workers' bytes between hosts, on a thread of its own. It accepts connections from a
+// listening socket, does their handshakes, and joins each of these connections to another one as a
 // tunnel. It serves all connections concurrently.
 //
 // The leader's relay accepts connections at the gang's listener and joins them to rank 0's store. A
@@ -64,7 +64,7 @@ class Relay {
 
   const RelayOptions options_;
   const UniqueFd wake_;
-  bool rests_ = false;  // accepting pauses, since descriptors ran out
+  bool rests_ = false;  // the relay accepts nothing for a while, since descriptors ran out
   std::vector<Waiting> waiting_;
   Tunnels tunnels_;
   std::thread thread_;

@@ -1,5 +1,5 @@
-// RemoteMember is a follower as the leader sees it: its ranks' events, its clock offset and whether
-// it is lost.
+// RemoteMember is the leader's view of one follower: the events of the follower's ranks, the offset
+// of its clock, and whether it is lost.
 #pragma once
 
 #include <poll.h>
@@ -19,7 +19,7 @@ namespace meshwright::gang {
 
 class RemoteMember {
  public:
-  // What one rank has sent and nobody has taken yet.
+  // What one rank has sent since the caller last took it.
   struct RankNews {
     std::vector<std::string> lines = {};
     std::optional<ExitFrame> exit = std::nullopt;
@@ -33,18 +33,17 @@ class RemoteMember {
   // Tells the member to end its workers. Idempotent.
   void End();
 
-  // Handles what has arrived, sends pings and detects silence.
+  // Handles frames that have arrived, sends pings and detects silence.
   void Pump();
   void Take(Frame frame);
   void AddDescriptor(std::vector<pollfd>& descriptors) const { link_.AddDescriptor(descriptors); }
 
-  // Returns what `rank` has sent. REQUIRES: `rank` is one of this member's ranks.
+  // Returns the untaken news of `rank`. REQUIRES: `rank` is one of this member's ranks.
   RankNews& news(int32_t rank) { return news_.at(rank); }
-  // Returns whether the member ended because its agent was told to end its part of the trial. This
-  // is nobody's failure.
+  // Returns whether the member ended because its agent was told to end its part of the trial, which
+  // does not count as a failure.
   bool withdrew() const { return failure_ && failure_->fault == trial::Fault::kNone; }
-  // Returns why none of the member's ranks runs any more or ever will, or nullopt while they may
-  // run.
+  // Returns why none of the member's ranks runs, now or later, or nullopt while they may run.
   const std::optional<FailFrame>& failure() const { return failure_; }
   double clock_ahead_s() const { return clock_.ahead_s(); }
 

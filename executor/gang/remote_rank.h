@@ -1,5 +1,5 @@
-// RemoteRank lets the leader's WorkerGroup listen to a rank of another member, and end it, as if
-// the rank were a local process.
+// RemoteRank lets the leader's WorkerGroup read and end a rank of another member as if that rank
+// were a local process.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,8 @@ class RemoteRank final : public trial::RankProcess {
 
   // Ends all ranks of the member, since they end together.
   void Kill() override { member_->End(); }
-  // If the member does not report the end in time, its workers end when the connection closes.
+  // Waits for the member to report the end, for at most `limit`. If it does not, its workers end
+  // when the connection closes.
   bool End(std::chrono::milliseconds limit) override;
   bool ended() const override { return ended_; }
   pid_t pid() const override;

@@ -1,4 +1,4 @@
-// TCP socket addresses and non-blocking sockets.
+// SocketAddress is a TCP address, and the functions here open non-blocking sockets.
 #pragma once
 
 #include <sys/socket.h>
@@ -36,8 +36,8 @@ absl::StatusOr<UniqueFd> OpenSocket(const SocketAddress& address);
 
 void SetNonBlocking(const UniqueFd& socket);
 
-// Begins to connect and returns the socket, which becomes writable once it is connected. If
-// connecting fails, reads and writes fail. Returns Unavailable if it fails immediately.
+// Begins to connect and returns the socket, which becomes writable once it is connected. If the
+// connection fails immediately, returns Unavailable; if it fails later, reads and writes fail.
 absl::StatusOr<UniqueFd> Dial(const SocketAddress& address);
 
 // Returns the next connection of a listening socket, or a closed descriptor if there is none.

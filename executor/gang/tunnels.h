@@ -1,7 +1,7 @@
-// Tunnels joins pairs of connections: each receives what the other sends.
+// Tunnels joins pairs of connections: each connection of a pair receives what arrives on the other.
 //
 // Buffers are bounded, so a fast sender waits for a slow receiver (back-pressure). If one end stops
-// sending, the other is told and may go on sending. If one end fails, both are closed.
+// sending, the other end is told and may go on sending. If one end fails, both are closed.
 #pragma once
 
 #include <poll.h>
@@ -26,7 +26,7 @@ class Tunnels {
 
   // Adds the descriptors and events to poll for.
   void AddDescriptors(std::vector<pollfd>& descriptors) const;
-  // Moves what can be moved without blocking, and drops tunnels that have ended.
+  // Moves bytes as far as possible without blocking, and drops tunnels that have ended.
   void Pump();
 
   size_t size() const { return tunnels_.size(); }
@@ -34,7 +34,7 @@ class Tunnels {
  private:
   // One direction.
   struct Stream {
-    std::string held = {};    // read and not written yet
+    std::string held = {};    // bytes that were read and not written yet
     bool ended = false;       // the sender will send nothing more
     bool told_ended = false;  // the receiver was told of the end
   };

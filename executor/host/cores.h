@@ -1,5 +1,5 @@
-// Queries the processor cores that this process may use and partitions them among concurrent
-// trials.
+// Cores() lists the processor cores that this process may use, and HardwareThreadsOf() divides them
+// over concurrent trials.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Describes this machine: its name, and the processor cores and memory that this process may use.
+// These functions describe this machine: its name, and the processor cores and memory that this
+// process may use.
 #pragma once
 
 #include <cstdint>

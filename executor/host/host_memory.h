@@ -1,8 +1,9 @@
-// Determines how much memory new processes may take on this machine, and which limit applies.
+// AvailableMemory() determines how much memory new processes may take on this machine, and which
+// limit applies.
 //
 // If processes exceed the limit of their control group, the kernel kills one of them. If memory
-// runs out without such a limit, it may kill any process of the host. These functions read /proc
-// and the files of control groups, versions 1 and 2.
+// runs out without such a limit, the kernel may kill any process of the host. These functions read
+// /proc and the files of control groups, versions 1 and 2.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +29,13 @@ std::vector<CgroupMemoryLimit> CgroupMemoryLimits(const std::string& root = "/")
 
 struct MemoryRoom {
   int64_t bytes = 0;
-  std::string limit;  // tells a reader which limit binds, such as the path of its file
+  std::string limit;  // names the limit that applies for messages, such as the path of its file
 
   friend bool operator==(const MemoryRoom&, const MemoryRoom&) = default;
 };
 
-// Returns the least of the kernel's available memory and what each group's limit leaves. Returns
-// Unavailable if none of these can be read.
+// Returns the minimum of the memory that the kernel reports as available and, for each group, its
+// limit minus its use. Returns Unavailable if none of these can be read.
 absl::StatusOr<MemoryRoom> AvailableMemory(const std::string& root = "/");
 
 }  // namespace meshwright::host

@@ -1,7 +1,7 @@
-// Finds the folder of LibTorch with which an unpacked archive of Meshwright runs. It holds lib/ and
-// version.py, as the folder of the Python package torch does.
+// FindTorch() finds the folder of LibTorch with which an unpacked archive of Meshwright runs. Like
+// the folder of the Python package torch, it holds lib/ and version.py.
 //
-// The places are searched in this order. Only the first that names a folder is tried:
+// The following places are searched in order, and only the first folder found is tried:
 //   1. MESHWRIGHT_TORCH_DIR
 //   2. the folder torch beside the archive's root folder
 //   3. the package torch of the python3 on PATH, which is located without being imported

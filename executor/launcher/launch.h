@@ -1,5 +1,5 @@
-// Plans what the launcher executes: a program that is linked to LibTorch, and an environment in
-// which the dynamic linker finds LibTorch.
+// PlanLaunch() plans what the launcher executes: a program that is linked to LibTorch, in an
+// environment in which the dynamic linker finds LibTorch.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Machine holds the functions by which the launcher asks about its machine. Tests replace them.
+// Machine holds the functions with which the launcher queries its machine. Tests replace them.
 #pragma once
 
 #include <functional>

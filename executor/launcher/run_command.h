@@ -1,4 +1,4 @@
-// Runs another program and waits for it, with a time limit and without a shell.
+// RunCommand() runs another program and waits for its end, with a time limit and without a shell.
 #pragma once
 
 #include <chrono>
@@ -16,9 +16,9 @@ struct CommandEnd {
   std::string out;
 };
 
-// Runs command[0], searched on PATH, with the other entries as its arguments. The program gets an
-// empty standard input and no descriptors of this process, and its standard error is discarded. It
-// is killed after `limit`.
+// Runs command[0], which is searched on PATH, with the other entries as its arguments. The program
+// gets an empty standard input and no descriptors of this process, and its standard error is
+// discarded. The program is killed after `limit`.
 CommandEnd RunCommand(const std::vector<std::string>& command, std::chrono::milliseconds limit);
 
 }  // namespace meshwright::launcher

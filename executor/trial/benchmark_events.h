@@ -1,6 +1,6 @@
-// Events that the workers of a device benchmark send. Rank 0 sends its device and its measurements,
-// and the other ranks send signs of life. All ranks also send the events "hello" and "error" of
-// executor/trial/rank_events.h.
+// A BenchmarkEvent is an event that a worker of a device benchmark sends. Rank 0 sends its device
+// and its measurements, and the other ranks send signs of life. All ranks also send the events
+// "hello" and "error" of executor/trial/rank_events.h.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct DeviceEvent {
 
 // "measured": one more case is finished.
 struct MeasuredEvent {
-  int32_t done = 0;   // cases finished so far
-  int32_t cases = 0;  // in total
+  int32_t done = 0;   // number of cases finished so far
+  int32_t cases = 0;  // number of all cases
   // At most one of the next three is set; none is set if the case was skipped.
   std::optional<planner::MatmulTiming> matmul = std::nullopt;
   std::optional<planner::CopyTiming> copy = std::nullopt;

@@ -1,5 +1,5 @@
-// Tells what the workers can run: what the framework profile `meshwright` supports, under the
-// planner's rules.
+// CheckRules() tells whether the workers can run a layout. They can run the layouts that break no
+// rule of the planner under the framework profile `meshwright`.
 #pragma once
 
 #include "absl/status/status.h"
@@ -18,7 +18,7 @@ const planner::FrameworkProfile& WorkerProfile();
 absl::Status CheckRules(const planner::ModelSpec& model, const planner::Layout& layout,
                         const planner::TrainingSpec& training, planner::DeviceKind device);
 
-// Returns what `meshwright-worker --capabilities` prints.
+// Returns the output of `meshwright-worker --capabilities`.
 nlohmann::json WorkerCapabilities();
 
 }  // namespace meshwright::trial

@@ -1,4 +1,4 @@
-// Derives a trial's result from the records of its ranks. Pure functions.
+// Conclude() derives a trial's result from the records of its ranks. All functions here are pure.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace meshwright::trial {
 
-// Returns the rank whose failure explains those of the others: the first by FailureKind, then by
-// rank. Returns null if no rank failed.
+// Returns the record of the rank whose failure explains the failures of other ranks: the first by
+// FailureKind, and among equals by rank. Returns null if no rank failed.
 const RankRecord* Cause(const std::vector<RankRecord>& records);
 
 // Returns the result of a trial that ran to its end or until a rank failed.
@@ -26,8 +26,8 @@ TrialResult ConcludeCancelled(const TrialPlan& plan, const std::vector<RankRecor
 // Returns the mean profile of one rank's timed steps. REQUIRES: the rank has finished a step.
 StepProfile MeanOfTimedSteps(const RankRecord& record);
 
-// Returns the rank that has begun the fewest steps among the ranks that are not done. It most
-// likely holds up the others.
+// Returns the rank that has begun the fewest steps among the ranks that are not done. This rank
+// most likely delays the others.
 int32_t FurthestBehind(const std::vector<RankRecord>& records);
 
 // The last step that all ranks have finished, with the slowest rank's time and the loss.

@@ -1,5 +1,5 @@
-// Measures this machine's devices with micro-benchmarks. Worker processes run these as a
-// BenchmarkPlan says.
+// RunDeviceBenchmark() measures this machine's devices with micro-benchmarks, which worker
+// processes run as a BenchmarkPlan says.
 #pragma once
 
 #include <functional>
@@ -14,13 +14,13 @@ namespace meshwright::trial {
 struct BenchmarkPlan {
   planner::DeviceKind device = planner::DeviceKind::kCpu;
   int32_t ranks = 1;
-  double budget_s = 4.0;    // approximate time for measuring; starting the workers comes on top
+  double budget_s = 4.0;    // approximate time for measuring, without the start of the workers
   double timeout_s = 60.0;  // longest silence of any rank
 
   friend bool operator==(const BenchmarkPlan&, const BenchmarkPlan&) = default;
 };
 
-// Nests the plan under a key of its own, by which a worker tells it from a trial's plan.
+// Returns the plan nested under one key, by which a worker distinguishes it from a trial's plan.
 nlohmann::json ToJson(const BenchmarkPlan& plan);
 // Returns whether `json` has that key.
 bool IsBenchmarkPlan(const nlohmann::json& json);
@@ -34,7 +34,7 @@ struct BenchmarkRunnerOptions {
   std::string worker_path;          // the meshwright-worker binary
   std::function<bool()> cancelled;  // may be empty
   // Called on the runner's thread with the number of cases that are done (measured or skipped) and
-  // of all cases; may be empty.
+  // the number of all cases; may be empty.
   std::function<void(int32_t done, int32_t cases)> progress;
 };
 

@@ -1,8 +1,8 @@
 // DeviceList holds the CUDA devices visible to a worker on this machine (`meshwright-worker
 // --devices`).
 //
-// CUDA_VISIBLE_DEVICES, control groups and MIG can hide devices, and only CUDA knows which ones are
-// left. So the worker asks CUDA, and everybody else asks the worker.
+// CUDA_VISIBLE_DEVICES, control groups and MIG can hide devices, and only CUDA knows which devices
+// are visible. The worker therefore queries CUDA, and all other programs query the worker.
 #pragma once
 
 #include <cstdint>

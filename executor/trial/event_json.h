@@ -1,5 +1,6 @@
-// Converts worker events to JSON and back. An event is one alternative of a variant. Its JSON has
-// the alternative's fields, and the name of its kind under the key `event`.
+// EventToJson() and EventFromJson() convert worker events to JSON and back. An event is one
+// alternative of a variant. Its JSON has the alternative's fields, and the name of its kind under
+// the key `event`.
 #pragma once
 
 #include <array>

@@ -1,9 +1,10 @@
-// Checks that the ranks about to start fit into the memory that is left.
+// CheckHostMemory() and CheckDeviceMemory() check that ranks which are about to start fit into the
+// memory that is left.
 //
-// A rank needs the bytes that its allocator is expected to hold, but at most the plan's limit, and
-// its communicators' buffers. A CPU rank also needs kWorkerOverheadBytes. The CPU ranks of a host
-// share its memory, and with one rank too many the kernel may kill any process there. A GPU belongs
-// to one rank. Pure functions.
+// A rank needs the bytes that its allocator is expected to hold (at most the plan's limit) and its
+// communicators' buffers. A CPU rank also needs kWorkerOverheadBytes. The CPU ranks of a host share
+// the host's memory; if it runs out, the kernel may kill any process there. A GPU belongs to one
+// rank. All functions here are pure.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +17,17 @@
 
 namespace meshwright::trial {
 
-// Resident bytes of a CPU rank beside its allocator. With LibTorch 2.11 and Gloo, /proc/PID/status
-// showed 148 MiB after a trial's last step: 83 MiB of the process's own memory, and the rest code.
+// Resident bytes of a CPU rank outside its allocator. With LibTorch 2.11 and Gloo, /proc/PID/status
+// showed 148 MiB after a trial's last step: 83 MiB of the process's own memory, and 65 MiB of code.
 inline constexpr int64_t kWorkerOverheadBytes = int64_t{150} << 20;
 
 // Returns the bytes that `ranks` of the plan's layout need together when they run concurrently.
 // Returns nullopt if the plan has no estimate.
 std::optional<int64_t> BytesOfRanks(const TrialPlan& plan, const std::vector<int32_t>& ranks);
 
-// Returns ResourceExhausted if `ranks` together need more than `room`. The error has the sum, what
-// is left, which limit binds, and what would be accepted. Returns OK if the plan has no estimate.
+// Returns ResourceExhausted if `ranks` together need more than `room`. The error states the sum,
+// the memory that is left, the limit that applies, and what would be accepted. Returns OK if the
+// plan has no estimate.
 absl::Status CheckHostMemory(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                              const host::MemoryRoom& room);
 

@@ -6,7 +6,7 @@
 
 namespace meshwright::trial {
 
-// Device memory beside what tensors hold; absent on a CPU.
+// Device memory in addition to the tensors' memory; absent on a CPU.
 struct DeviceMemoryUse {
   // Peak bytes that the allocator reserved on the device: tensors, and freed blocks that it cached.
   // A memory limit bounds this.
@@ -16,8 +16,8 @@ struct DeviceMemoryUse {
   int64_t allocator_retries = 0;
   // Bytes of communicators' buffers, and of code loaded since the groups were connected. This is
   // the difference of two readings of the bytes in use on the device outside the allocator: one at
-  // the end, and one just before the groups were connected, when the CUDA context existed already.
-  // The readings include other users of the device, if any. 0 without groups.
+  // the end, and one just before the groups were connected, when the CUDA context already existed.
+  // The readings include other processes on the device, if any. 0 without groups.
   int64_t communicator_bytes = 0;
 
   friend bool operator==(const DeviceMemoryUse&, const DeviceMemoryUse&) = default;

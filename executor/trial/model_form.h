@@ -1,6 +1,6 @@
-// ModelForm is the form of a plan's model in JSON. The model states its attention once, and a group
-// of layers states its own only if that differs. Attention is latent if `kv_rank`, the rank of the
-// latent of keys and values, is above 0.
+// ModelForm is a plan's model in the form that its JSON has. The model states its attention once,
+// and a group of layers states only values that differ. Attention is latent if `kv_rank`, the rank
+// of the latent of keys and values, is above 0.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Names the attention kernel that the worker is to use in a layout.
+// WithNamedKernels() writes into a layout which attention kernel the worker uses.
 #pragma once
 
 #include "executor/trial/trial.h"
@@ -15,7 +15,7 @@ planner::Layout WithNamedKernels(const planner::Layout& layout,
                                  const planner::FrameworkProfile& profile,
                                  planner::DeviceKind device);
 
-// Returns the worker as the runner of layouts planned with `profile`.
+// Returns the worker's properties as a runner of layouts that were planned with `profile`.
 planner::Runner WorkerAsRunner(const planner::FrameworkProfile& profile,
                                planner::DeviceKind device);
 

@@ -1,5 +1,5 @@
-// Waits for the end of child processes. A child that is blocked in a driver may not end, not even
-// after SIGKILL.
+// WaitForEnd() waits a limited time for the end of a child process. A child that is blocked in a
+// driver may not even end after SIGKILL.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@
 
 namespace meshwright::trial {
 
-// The system calls that waiting needs.
+// The system calls with which WaitForEnd() waits.
 struct ProcessWait {
   using Clock = std::chrono::steady_clock;
 
@@ -25,8 +25,8 @@ struct ProcessWait {
 // does. Tries at least once. Returns false if the child has not ended.
 bool WaitForEnd(pid_t pid, std::chrono::milliseconds limit, const ProcessWait& wait, int& status);
 
-// LeftProcesses keeps children that nobody waits for any more. Reap() reaps those that have ended,
-// so that they don't remain zombies. Thread-safe.
+// LeftProcesses is a thread-safe list of child processes that no other code waits for. Reap() reaps
+// the ones that have ended, so that they don't remain zombies.
 class LeftProcesses {
  public:
   void Add(pid_t pid);

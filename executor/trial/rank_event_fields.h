@@ -1,4 +1,5 @@
-// Fields of a rank's events and of the step records in them (planner/codec/fields.h).
+// VisitFields() names the fields of a rank's events and of the step records in them
+// (planner/codec/fields.h).
 //
 // Time spans, and records of which a step may have tens of thousands, are JSON arrays without keys.
 #pragma once

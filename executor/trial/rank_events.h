@@ -1,5 +1,6 @@
-// Events by which a rank of a trial reports to the runner. The worker writes each event as a line
-// of JSON: its fields, its kind under the key `event`, and the rank's number under the key `rank`.
+// A RankEvent is an event by which a rank of a trial reports to the runner. The worker writes each
+// event as a line of JSON: the event's fields, its kind under the key `event`, and the rank's
+// number under the key `rank`.
 #pragma once
 
 #include <cstdint>
@@ -84,10 +85,10 @@ struct ErrorEvent {
 using RankEvent = std::variant<std::monostate, HelloEvent, BeginEvent, StepEvent, DoneEvent,
                                OomEvent, ErrorEvent>;
 
-// Returns the fields of executor/trial/rank_event_fields.h, and the kind under `event`.
+// Returns a JSON object with the fields of executor/trial/rank_event_fields.h and the key `event`.
 nlohmann::json ToJson(const RankEvent& event);
-// Returns InvalidArgument naming the field if a field is missing or wrong. JSON has no infinity or
-// NaN, so an optional number that was not finite is absent.
+// Returns InvalidArgument, which names the field, if a field is missing or wrong. Optional numbers
+// that were not finite are absent, since JSON has no infinity or NaN.
 absl::StatusOr<RankEvent> RankEventFromJson(const nlohmann::json& json);
 
 }  // namespace meshwright::trial

@@ -1,5 +1,5 @@
-// RankProcess is one rank's process as its WorkerGroup sees it: a local worker, or a worker on
-// another host that forwards its events.
+// RankProcess is the interface through which a WorkerGroup reads and ends one rank's process. The
+// process is a local worker, or a worker on another host whose events are forwarded.
 #pragma once
 
 #include <poll.h>
@@ -32,8 +32,8 @@ class RankProcess {
   virtual const std::string& output_tail() const = 0;
 
   virtual void Kill() = 0;
-  // Kills the process if it still runs and waits at most `limit` for its end. Returns false if it
-  // is known to run on; pid() is then its number.
+  // Kills the process if it still runs, and waits at most `limit` for its end. Returns false if the
+  // process is known to still run; pid() is then its process id.
   virtual bool End(std::chrono::milliseconds limit) = 0;
   virtual bool ended() const = 0;
   virtual pid_t pid() const = 0;

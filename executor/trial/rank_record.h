@@ -1,4 +1,5 @@
-// RankRecord is what the runner knows about one rank: its events and how its process ended.
+// RankRecord holds what the runner knows about one rank from the rank's events and the end of its
+// process.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,9 @@
 
 namespace meshwright::trial {
 
-// How a rank failed. A failure of an earlier kind explains other ranks' failures of later kinds: a
-// rank that ran out of memory explains them all, and any failure explains a lost peer
-// (kCommunication). A rank lost with its host (kLost) may be lost because of what another rank did.
+// How a rank failed. A failure of an earlier kind explains other ranks' failures of later kinds.
+// kOutOfMemory therefore explains all others, and every failure explains a peer's kCommunication. A
+// rank that was lost with its host (kLost) may have been lost because another rank failed.
 enum class FailureKind : uint8_t { kOutOfMemory, kOwn, kLost, kCommunication };
 
 struct RankFailure {

@@ -1,6 +1,6 @@
-// Names the fields of a trial's result (planner/codec/fields.h). They make up the result's JSON in
-// a database, in an agent's folder and in a command's answer, and the messages of
-// proto/meshwright/v1/sweeps.proto.
+// VisitFields() names the fields of a trial's result (planner/codec/fields.h). These are the fields
+// of the result's JSON in a database, in an agent's folder and in a command's answer, and of the
+// messages in proto/meshwright/v1/sweeps.proto.
 //
 // Fields that workers of older versions did not send are optional.
 #pragma once
@@ -81,8 +81,8 @@ void VisitFields(Interval& interval, Visitor& visit) {
   visit(planner::Needed("high_s"), interval.high_s);
 }
 
-// The JSON of a slice trial's result has an object for the figures that were measured, one for
-// those that were modelled, and one for those that were simulated.
+// The JSON of a slice trial's result has three objects: one for measured figures, one for modelled
+// figures, and one for simulated figures.
 inline constexpr std::array<planner::TextPart, 3> kSliceParts = {
     {{"measured", "What was run"},
      {"modelled", "What was charged"},
@@ -105,8 +105,8 @@ inline constexpr std::array kMeasuredOfAction = {planner::TimePart::kCompute};
 inline constexpr std::array kModelledOfAction = {planner::TimePart::kTp, planner::TimePart::kCp,
                                                  planner::TimePart::kDp};
 
-// Visits these parts of a step's time, each under its own name. `standing`, such as
-// MeasuredField(), turns a part's name into its field.
+// Visits these parts of a step's time, each under its name. `standing` is a function, such as
+// MeasuredField(), that turns a part's name into its field.
 template <typename Times, size_t kCount, typename Standing, typename Visitor>
 void VisitTimes(Times& times, const std::array<planner::TimePart, kCount>& parts,
                 const Standing& standing, Visitor& visit) {

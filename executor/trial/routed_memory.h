@@ -1,7 +1,8 @@
-// Estimates a rank's memory for the routing measured in a trial.
+// RoutedBytes() estimates a rank's memory for the routing that was measured in a trial.
 //
-// A plan's estimate assumes balanced routing. If trained routers send tokens unevenly, a rank holds
-// the tokens that it is sent, and its peak is in the step in which they take the most bytes.
+// A plan's estimate assumes balanced routing. If routers send tokens unevenly, the rank's memory
+// depends on the tokens that it receives, and its peak is in the step in which these take the most
+// bytes.
 #pragma once
 
 #include <cstdint>

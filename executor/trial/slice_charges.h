@@ -1,4 +1,4 @@
-// Adds modelled communication time to the record of a rank that ran alone.
+// Replay() adds modelled communication time to the record of a rank that ran alone.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,9 @@
 
 namespace meshwright::trial {
 
-// Returns the ranks of a worker's `group`. Returns nullopt if the group's operations are not
-// charged: the simulator times those of the pipeline, and no step uses the group of all ranks.
+// Returns the ranks of a worker's `group`. Returns nullopt for groups whose operations are not
+// charged: those of the pipeline, which the simulator times, and the group of all ranks, which no
+// step uses.
 std::optional<planner::RankGroup> ChargedGroup(const planner::StepShape& step,
                                                std::string_view group);
 
@@ -30,11 +31,10 @@ struct ReplayedStep {
 };
 
 // Replays `record` as if each operation took `charge` seconds. An operation begins when it is
-// issued, or when its group's previous operation ends if that is later. If it has not ended when
-// the rank waits for it, the rest of its time is added and delays everything that follows.
-// Computation before the wait hides the time that has passed by then. The calls that issue
-// operations count as taking no time, because a rank that runs alone does other work in them than a
-// communicating rank.
+// issued, or when its group's previous operation ends if that is later. Computation between this
+// begin and the rank's wait hides part of the operation. The rest of the operation's time is added
+// to the wait and delays everything that follows. The calls that issue operations count as taking
+// no time, because they do other work in a rank that runs alone than in a communicating rank.
 ReplayedStep Replay(const StepRecord& record,
                     const std::function<double(const CommunicationSpan&)>& charge);
 

@@ -1,4 +1,5 @@
-// Composes the step of a whole layout from slices: ranks that ran alone. Pure functions.
+// ComposeSlices() composes the step of a whole layout from slices, which are ranks that ran alone.
+// All functions here are pure.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ struct SliceStage {
   int32_t measured_rank = 0;
   std::vector<SliceAction> actions;
   double optimizer_s = 0.0;  // measured, per step
-  // Modelled time of reductions after the last action, which nothing hides.
+  // Modelled exposed time of reductions after the last action, in seconds.
   double dp_behind_s = 0.0;
   int64_t peak_bytes = 0;       // measured
   int64_t estimated_bytes = 0;  // predicted
@@ -37,7 +37,7 @@ struct SliceStage {
   friend bool operator==(const SliceStage&, const SliceStage&) = default;
 };
 
-// Operations of a measured rank in one step that have the same group, kind and bytes.
+// All operations of a measured rank in one step that have the same group, kind and number of bytes.
 struct ChargedOperation {
   int32_t measured_rank = 0;
   std::string group;

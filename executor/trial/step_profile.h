@@ -61,9 +61,9 @@ StepProfile ProfileOf(const StepRecord& record);
 void ShiftTimes(double by_s, StepProfile& profile);
 
 // Matches the two sides of each message in one step of all ranks (indexed by rank). The part of a
-// wait during which the peer had not yet issued its side moves from the pipeline phase to the
-// bubble. A message then counts as in transit from when both sides were issued until it was
-// received. Messages without their other side stay unchanged.
+// wait during which the peer had not yet issued its side is moved from phase kPipeline to phase
+// kBubble. Afterwards a message counts as in transit from the time when both sides were issued
+// until it was received. Messages whose other side is missing stay unchanged.
 void MatchMessages(std::vector<StepProfile>& ranks);
 
 // Returns the mean of phases, actions and communication, without messages. REQUIRES: there is at

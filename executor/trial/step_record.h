@@ -1,8 +1,8 @@
 // StepRecord holds what one rank did during one step, and when: its actions and every communication
 // operation.
 //
-// Times are seconds of the host's monotonic clock, which all ranks of a host share. On a GPU they
-// are the times of the device's work, converted to that clock.
+// Times are in seconds of the host's monotonic clock, which all ranks of a host share. On a GPU,
+// they are the times of the device's work, converted to that clock.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct TimeSpan {
   friend bool operator==(const TimeSpan&, const TimeSpan&) = default;
 };
 
-// One action. Waiting for its input and sending its output are not part of it.
+// One action, without the wait for its input and the sending of its output.
 struct ActionSpan {
   planner::Action action = {};
   TimeSpan time = {};
@@ -39,13 +39,13 @@ struct CommunicationSpan {
   std::string group;  // the name of the group, by NameOf() (planner/schedule/open_groups.h)
   planner::CollectiveKind operation = planner::CollectiveKind::kAllReduce;
   int32_t peer = -1;  // global rank at the other end of a message; -1 in a collective
-  // The full buffer: what each rank holds before an all-reduce, after an all-gather or before a
-  // reduce-scatter; the message of a send or receive.
+  // Size of the full buffer: a rank's buffer before an all-reduce or a reduce-scatter, or after an
+  // all-gather; the message of a send or receive.
   int64_t bytes = 0;
   double issued_s = 0.0;    // when the issuing call began
   double returned_s = 0.0;  // when the issuing call returned
   TimeSpan wait = {};       // empty if the rank did not wait during the step
-  double done_s = 0.0;      // upper bound: the end of the wait if the end is not known
+  double done_s = 0.0;      // when it was done, or if that is not known, when the wait ended
 
   friend bool operator==(const CommunicationSpan&, const CommunicationSpan&) = default;
 };

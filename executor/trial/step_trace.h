@@ -1,4 +1,4 @@
-// Writes one step of all ranks as a trace for Perfetto.
+// StepTrace() writes one step of all ranks as a trace for Perfetto.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Decides when a trial has run enough steps. Pure functions of the step times.
+// DecideStop() decides when a trial has run enough steps. All functions here are pure.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ inline constexpr EnumNames<StopReason, 5> kStopReasonNames = {{
     {StopReason::kMostTime, "most_time"},
 }};
 
-// A distribution-free confidence interval that covers the median with at least 95 %: two order
-// statistics with equally many times outside on each side.
+// A distribution-free confidence interval of the median with a probability of at least 95 %. Its
+// bounds are two order statistics that leave equally many times outside on each side.
 struct MedianInterval {
   double low_s = 0.0;
   double high_s = 0.0;
@@ -34,19 +34,20 @@ struct MedianInterval {
   friend bool operator==(const MedianInterval&, const MedianInterval&) = default;
 };
 
-// Returns nullopt for fewer than 6 times, since even their widest interval would cover the median
-// with less than 95 %.
+// Returns the interval, or nullopt for fewer than 6 times, whose widest interval has a probability
+// below 95 %.
 std::optional<MedianInterval> MedianConfidence(std::vector<double> times_s);
 
-// Returns the standard deviation of the median's logarithm. Takes the logarithms of the interval's
-// bounds as the 95 % interval of a normal distribution. REQUIRES: both bounds are above 0.
+// Returns the standard deviation of the median's logarithm, under the assumption that the
+// logarithms of the bounds are the 95 % interval of a normal distribution. REQUIRES: both bounds
+// are above 0.
 double LogDeviationOf(const MedianInterval& interval);
 
-// Returns the first of `steps` steps that counts. Step 0 touches every page for the first time, so
-// it is not timed unless it is the only step.
+// Returns the first of `steps` steps whose time counts. Step 0 counts only if it is the only step,
+// since it touches every memory page for the first time.
 int32_t FirstTimedStep(int32_t steps);
 
-// Most steps of a trial if nobody says how many steps it may run.
+// Most steps of a trial whose request states no number of steps.
 inline constexpr int32_t kMostAdaptiveSteps = 50;
 
 struct StopOptions {

@@ -1,4 +1,5 @@
-// Limits on the silence of a trial's ranks and on their communication.
+// CheckTimeout() and OperationTimeout() set the limits on the silence of a trial's ranks and on
+// their communication.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
-// A trial: what to run (TrialPlan) and its outcome (TrialResult).
+// TrialPlan says what a trial runs, and TrialResult is its outcome.
 //
-// Pure data with a JSON form: every worker reads the plan from its standard input, and the result
-// is assembled from the workers' events. Depends on neither Torch nor gRPC.
+// Both are plain data with a JSON form. Every worker reads the plan from its standard input, and
+// the result is assembled from the workers' events. This file depends on neither Torch nor gRPC.
 #pragma once
 
 #include <cstdint>
@@ -33,20 +33,20 @@ struct TrialPlan {
   planner::TrainingSpec training;  // its precision is the dtype of weights and activations
   planner::DeviceKind device = planner::DeviceKind::kCpu;
   int32_t steps = 5;                  // exact count, or maximum if adaptive
-  bool adaptive = false;              // whether fewer may suffice (executor/trial/stop_rule.h)
+  bool adaptive = false;              // whether fewer steps may do (executor/trial/stop_rule.h)
   std::optional<double> beat_step_s;  // best median step time known so far, for adaptive steps
   uint64_t seed = 0;
   std::optional<int64_t> memory_limit_bytes;  // per rank; bounds the allocator
   double timeout_s = 300.0;                   // longest silence of any rank
-  // FLOP/s per rank as measured before; if 0, the workers measure it.
+  // Peak FLOP/s per rank as measured before; if 0, the workers measure it.
   double known_peak_flops = 0.0;
-  // FLOP/s per rank by the cluster's specification; predicted MFU refers to it.
+  // Peak FLOP/s per rank in the cluster's specification, on which predicted MFU is based.
   std::optional<double> peak_flops;
   // The planner's estimates by pipeline rank. Each may be empty.
   std::vector<int64_t> estimated_bytes;               // in the allocator
-  std::vector<int64_t> estimated_communicator_bytes;  // communicators' buffers beside the allocator
+  std::vector<int64_t> estimated_communicator_bytes;  // of communicators, not the allocator
   std::vector<int64_t> estimated_host_bytes;          // offloaded to the host
-  // Whether the ranks run one after the other, each as if the other ranks were there
+  // Whether the ranks run one after the other, each with simulated communication
   // (executor/trial/slice_runner.h).
   bool slice = false;
   bool trace = false;  // whether each rank reports its record of the last step
@@ -68,8 +68,9 @@ inline std::string_view TrialOutcomeName(TrialOutcome outcome) {
   return NameOf(kTrialOutcomeNames, outcome);
 }
 
-// What a trial's failure is due to. A failure due to the layout would repeat on another try. A
-// failure due to the infrastructure, or to the network between the hosts, may not happen elsewhere.
+// The cause of a trial's failure. A failure caused by the layout would repeat in another attempt. A
+// failure caused by the infrastructure, or by the network between the hosts, may not happen on
+// other hosts.
 enum class Fault : uint8_t { kNone, kLayout, kInfrastructure, kNetwork };
 
 inline constexpr EnumNames<Fault, 4> kFaultNames = {{
@@ -94,7 +95,7 @@ struct OomDetail {
   friend bool operator==(const OomDetail&, const OomDetail&) = default;
 };
 
-// What one rank of a trial used and did.
+// The measurements of one rank of a trial.
 struct RankResult {
   int32_t rank = 0;
   int32_t pipeline_rank = 0;
@@ -122,9 +123,9 @@ struct RankResult {
 struct TrialResult {
   TrialOutcome outcome = TrialOutcome::kFailed;
   Fault fault = Fault::kNone;  // of a failed or timed-out trial
-  // What went wrong, in one or more sentences; empty if nothing did. With the outcome kOk it tells
-  // of trouble after a rank was done. If a worker failed or did not answer, the tail of its output
-  // follows.
+  // What went wrong, in one or more sentences; empty if nothing did. With the outcome kOk, it
+  // reports a problem after a rank was done. If a worker failed or did not answer, the tail of its
+  // output follows.
   std::string message;
   double step_s = 0.0;  // median over the timed steps
   // Confidence interval of that median; absent if too few steps were timed.
@@ -141,7 +142,7 @@ struct TrialResult {
   std::vector<double> gradient_norms;  // L2 norm of that loss's gradients before update i
   std::vector<RankResult> ranks;       // in a slice trial, the ranks that ran
   std::optional<OomDetail> oom;
-  std::optional<SliceResult> slice;  // in a slice trial, what the step is composed of
+  std::optional<SliceResult> slice;  // in a slice trial, the parts of the composed step
   std::string worker_version;
   std::string host;
   // The agent of a gang (executor/gang) whose part failed; empty if that is the reporting agent

@@ -1,4 +1,4 @@
-// Runs one trial as worker processes on this machine.
+// RunTrial() runs one trial as worker processes on this machine.
 #pragma once
 
 #include <atomic>
@@ -30,8 +30,8 @@ struct TrialRunnerOptions {
   std::string worker_path;  // the meshwright-worker binary
   std::function<void(const TrialProgress&)>
       progress;  // may be empty; called on the runner's thread
-  // Called once with the trial's result when all ranks have said that they are done. Their
-  // processes have not ended then. May be empty.
+  // Called once with the trial's result when all ranks have reported that they are done, while
+  // their processes still run. May be empty.
   std::function<void(const TrialResult&)> measured = {};
   const std::atomic<bool>* cancel = nullptr;  // once true, the workers are killed
   // Called with all ranks' traces of the last step, if the plan asks for them and all ranks were
@@ -51,7 +51,7 @@ struct TrialRunnerOptions {
 
 // Spawns plan.layout.devices() workers, waits for their end and returns the result. Every failure
 // becomes an outcome of the result: running out of memory, a crash, a hang, a worker that can't be
-// started, or ranks that don't fit this machine's memory and so are not started.
+// started, or ranks that are not started because they don't fit this machine's memory.
 //
 // REQUIRES: the calling thread outlives the workers, which die when it ends (PR_SET_PDEATHSIG).
 TrialResult RunTrial(const TrialPlan& plan, const TrialRunnerOptions& options);
@@ -68,8 +68,8 @@ struct RanksRun {
 RanksRun RunRanks(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                   const TrialRunnerOptions& options);
 
-// Watches ranks that were started already, on any host, as RunRanks() watches the ranks that it
-// starts. Ends them all.
+// Watches ranks that were started before, on any host, until the run ends, and ends them all. The
+// result is like that of RunRanks().
 RanksRun WatchRanks(const TrialPlan& plan, std::vector<StartedRank> ranks,
                     const TrialRunnerOptions& options);
 

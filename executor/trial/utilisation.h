@@ -1,4 +1,4 @@
-// Computes model FLOPs utilisation (MFU) from step times.
+// AddUtilisation() computes model FLOPs utilisation (MFU) from step times.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace meshwright::trial {
 
-// What MFU depends on besides the step time.
+// The values of a plan on which MFU depends, in addition to the step time.
 struct PlannedWork {
   double palm_flops = 0.0;           // per step, PaLM definition
   double causal_flops = 0.0;         // per step, Megatron-LM definition
@@ -17,9 +17,9 @@ struct PlannedWork {
 PlannedWork PlannedWorkOf(const TrialPlan& plan);
 
 // Fills in the MFU fields of `result`, which `ranks` ranks measured, from its step_s and
-// measured_peak_flops. There is an MFU by PaLM's and one by Megatron-LM's definition, each against
-// the measured peak. If the plan has the peak of the cluster planned for, both are also filled in
-// against that peak, as predicted MFU is.
+// measured_peak_flops. There is an MFU by PaLM's and one by Megatron-LM's definition, both as
+// shares of the measured peak. If the plan has the peak of the cluster planned for, both MFUs are
+// also filled in as shares of that peak, like predicted MFU.
 void AddUtilisation(const TrialPlan& plan, int64_t ranks, TrialResult& result);
 // Overload for a caller that has the plan's PlannedWork already.
 void AddUtilisation(const PlannedWork& work, int64_t ranks, TrialResult& result);

@@ -1,4 +1,5 @@
-// WorkerGroup listens to the workers of one run, local or remote, and ends them together.
+// WorkerGroup reads the events of the workers of one run, local or remote, and ends the workers
+// together.
 #pragma once
 
 #include <chrono>
@@ -40,9 +41,10 @@ class WorkerGroup {
     std::function<bool()> cancelled;  // may be empty
     std::function<void()> heard;      // called when something may have arrived; may be empty
   };
-  // Listens until all workers have ended, until shortly after the first failure, until a worker is
-  // silent for too long, or until `cancelled` returns true. Then ends the workers that still run.
-  // A worker that is done may be silent, but once all are done they have to end soon.
+  // Reads events until all workers have ended, until shortly after the first failure, until a
+  // worker is silent for too long, or until `cancelled` returns true. Then ends the workers that
+  // still run. A worker that is done may be silent, but once all workers are done, they have to end
+  // soon.
   //
   // On return, all times in the records are on this host's clock. The record of a worker that could
   // not be ended has its pid.
@@ -62,8 +64,8 @@ class WorkerGroup {
   WorkersEnd Listen(const WatchOptions& options);
   bool AllEnded() const;
   bool AnyFailed() const;
-  // Returns whether a rank was silent for longer than `timeout_s`, among the ranks that are done if
-  // `done`, and otherwise among those that are not.
+  // Returns whether a rank was silent for longer than `timeout_s`. Considers only ranks that are
+  // done if `done`, and otherwise only ranks that are not done.
   bool AnySilent(Clock::time_point now, double timeout_s, bool done) const;
   bool AllDone() const;
   void EndAll();

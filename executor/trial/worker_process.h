@@ -24,12 +24,12 @@ struct WorkerLaunch {
   int32_t first_device = 0;  // for SpawnWorkers(): the first rank's device
   int32_t world_size = 1;
   int32_t local_world_size = 1;       // ranks on this host
-  std::string address = "127.0.0.1";  // this host, as the other ranks reach it
-  uint16_t master_port = 0;           // of the rendezvous on this host, wherever rank 0 runs
+  std::string address = "127.0.0.1";  // at which the other ranks reach this host
+  uint16_t master_port = 0;           // port of the rendezvous on this host
   int listen_fd = -1;                 // passed to rank 0, which serves the rendezvous
 };
 
-// The kernel needs time to end a killed worker, as it frees all of its memory.
+// Longest wait for the end of a killed worker. The kernel needs time to free the worker's memory.
 inline constexpr std::chrono::milliseconds kLongestKill(5000);
 
 class WorkerProcess final : public RankProcess {
@@ -51,7 +51,7 @@ class WorkerProcess final : public RankProcess {
   const std::string& output_tail() const override { return tail_; }
 
   void Kill() override;
-  // A process that could not be ended is reaped when a worker is spawned after its end.
+  // A process that does not end in time is reaped later, when another worker is spawned.
   bool End(std::chrono::milliseconds limit) override;
   bool ended() const override { return pid_ < 0; }
   pid_t pid() const override { return pid_; }

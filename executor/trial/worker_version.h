@@ -1,4 +1,5 @@
-// The worker's version, as it appears in results, and a check of the version of a worker program.
+// WorkerVersion() is the worker's version in results, and CheckWorkerVersion() checks the version
+// of a worker program.
 #pragma once
 
 #include <string>

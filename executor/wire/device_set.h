@@ -15,9 +15,9 @@ struct DeviceSet {
   planner::DeviceKind kind = planner::DeviceKind::kCpu;
   int32_t count = 0;                       // CPU ranks, or GPUs
   std::vector<int64_t> memory_bytes = {};  // per GPU; empty if unknown
-  // Number of equal parts into which the devices are divided. Each slot also has its part of the
-  // host's cores and of the memory that CPU ranks share. A trial gets whole slots, and nothing of
-  // other slots even if they are idle.
+  // Number of slots, the equal parts into which the devices are divided. A slot also has the same
+  // part of the host's cores and of the memory that CPU ranks share. A trial gets whole slots, and
+  // nothing of other slots even if they are idle.
   int32_t slots = 1;
 
   int32_t devices_per_slot() const { return count / slots; }

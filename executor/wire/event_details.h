@@ -1,5 +1,6 @@
-// EventDetails holds what an event of a sweep tells beside its sentence. A database stores it as
-// JSON, whose keys commands print unchanged. A message has a field for each type of details.
+// EventDetails holds the data of a sweep's event, in addition to the event's sentence. The database
+// stores it as JSON, and commands print that JSON's keys unchanged. The message SweepEvent has one
+// field for each type of details.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace meshwright::wire {
 struct TrialPlaced {
   std::string layout;
   std::string agent;
-  // By how much the trial is expected to be faster than the sweep's best, as a share of the best's
-  // step time. Absent before there is a best, and for a trial that was asked for.
+  // Expected reduction of the step time against the sweep's best trial, as a share of that trial's
+  // step time. Absent before any trial was measured, and for a layout that the request names.
   std::optional<double> expected_gain = std::nullopt;
 
   friend bool operator==(const TrialPlaced&, const TrialPlaced&) = default;
@@ -40,7 +41,7 @@ struct TrialStep {
 struct TrialLeft {
   std::string layout;
   std::string state;       // name of the trial's new state
-  std::string agent = {};  // that lost or gave back the trial; empty if it ended there
+  std::string agent = {};  // the agent that lost or returned the trial; empty if the trial ended
   // This and the next five fields are set if the trial was measured.
   std::optional<double> step_s = std::nullopt;
   std::optional<double> step_low_s = std::nullopt;
@@ -53,12 +54,12 @@ struct TrialLeft {
   friend bool operator==(const TrialLeft&, const TrialLeft&) = default;
 };
 
-// std::monostate stands for an event whose sentence says everything. A TrialResult is the result
-// that a result_refused event is about.
+// std::monostate stands for an event without details. A TrialResult is the refused result of a
+// result_refused event.
 using EventDetails =
     std::variant<std::monostate, TrialPlaced, TrialStep, TrialLeft, trial::TrialResult>;
 
-// Returns the fields of executor/wire/event_fields.h.
+// Returns a JSON object with the fields of executor/wire/event_fields.h.
 nlohmann::json ToJson(const EventDetails& details);
 // Returns std::monostate if `text` does not hold the details of an event of this kind.
 EventDetails EventDetailsFromJson(std::string_view kind, std::string_view text);

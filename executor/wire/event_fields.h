@@ -1,4 +1,4 @@
-// Names the fields of EventDetails (planner/codec/fields.h).
+// VisitFields() names the fields of EventDetails (planner/codec/fields.h).
 #pragma once
 
 #include "executor/trial/result_fields.h"

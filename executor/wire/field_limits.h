@@ -1,4 +1,5 @@
-// Limits on the size of wire messages and their fields: one table for all messages and senders.
+// CheckLimits() limits the size of wire messages and their fields, with one table for all messages
+// and senders.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +13,18 @@ namespace meshwright::wire {
 // for a field that is too long can name the field.
 inline constexpr int kMaxMessageBytes = 32 << 20;
 
-// Most entries of one list or map: a trial has at most 100,000 steps.
+// Most entries of one list or map. The longest lists have an entry per step, and a trial has at
+// most 100,000 steps.
 inline constexpr int kMaxListEntries = 100'000;
 
 // Largest message of every method but Agents/Connect, on which workers' results arrive.
 inline constexpr int kMaxRequestBytes = 8 << 20;
 
 // Returns InvalidArgument if a string or list in `message`, at any depth, exceeds its limit, or if
-// a name (any text that is not free) has control characters, which a terminal would obey. The error
-// names the first such field by its path, such as "plan.model.config_json", with its length and the
-// limit. Returns InvalidArgument also if the whole message is too large, as one with fields that
-// this version does not know may be.
+// a name (any text but free text) has control characters, which a terminal would obey. The error
+// has the path of the first such field, such as "plan.model.config_json", the field's length and
+// the limit. Also returns InvalidArgument if the whole message is too large, which unknown fields
+// of another version can cause.
 absl::Status CheckLimits(const google::protobuf::Message& message);
 
 }  // namespace meshwright::wire

@@ -1,11 +1,11 @@
-// Converts structs with fields (planner/codec/fields.h) to protobuf messages and back. The visit
-// that makes a struct's JSON also fills the message's fields of the same names.
+// WriteMessage() and ReadMessage() convert structs with fields (planner/codec/fields.h) to protobuf
+// messages and back. VisitFields(), which also makes a struct's JSON, names the message's fields.
 //
 // - Text is written as valid UTF-8, so that no message is lost because of one bad byte.
-// - A field that is written by names (EnumNames) may be an enum of the message. The enumerators are
-//   then the names in capitals, each after the enum's prefix. The first one, PREFIX_UNSPECIFIED,
-//   stands for the empty name.
-// - An optional without a value is absent.
+// - A field whose values have names (EnumNames) may be an enum in the message. The enumerators are
+//   then the names in capitals, each after the enum's prefix. The first enumerator,
+//   PREFIX_UNSPECIFIED, stands for the empty name.
+// - An optional without a value is absent from the message.
 //
 // REQUIRES: every field of a struct is a field of its message, of the same name and type, and vice
 // versa. tests/executor/wire/message_names_test.cc checks this for all structs.
@@ -37,7 +37,7 @@ inline std::string_view MessageName(const planner::Field& field) {
   return field.message_name.empty() ? field.name : field.message_name;
 }
 
-// Returns the field that `field` names in the type of `message`. REQUIRES: there is one.
+// Returns the field of that name in the type of `message`. REQUIRES: the type has such a field.
 const google::protobuf::FieldDescriptor& FieldNamed(const google::protobuf::Message& message,
                                                     const planner::Field& field);
 
@@ -48,7 +48,7 @@ const google::protobuf::EnumValueDescriptor* EnumeratorOf(
 // know it.
 std::string EnumeratorName(const google::protobuf::EnumDescriptor& type, int number);
 
-// Returns EnumeratorName() of `value`, an enumerator of a message's enum.
+// Returns the name of the enumerator `value` without the enum's prefix, as EnumeratorName() does.
 template <typename Enum>
 std::string TextOf(Enum value) {
   return EnumeratorName(*google::protobuf::GetEnumDescriptor<Enum>(), value);
@@ -191,8 +191,7 @@ class MessageReader {
  private:
   using FieldDescriptor = google::protobuf::FieldDescriptor;
 
-  // Replaces `text` by the name that differs from it only in case, since enumerators are in
-  // capitals.
+  // Replaces `text`, an enumerator in capitals, by the name that differs from it only in case.
   template <typename T, size_t kCount>
   static void Respell(const EnumNames<T, kCount>& names, std::string& text) {
     for (const auto& entry : names) {
@@ -206,7 +205,7 @@ class MessageReader {
   bool Has(const FieldDescriptor& field) const {
     return from_.GetReflection()->HasField(from_, &field);
   }
-  // Returns the message in `field`, or in its entry `index` if that is not -1.
+  // Returns the message in `field`, or entry `index` of a repeated field if `index` is not -1.
   const google::protobuf::Message& Inner(const FieldDescriptor& field, int index) const {
     return index < 0 ? from_.GetReflection()->GetMessage(from_, &field)
                      : from_.GetReflection()->GetRepeatedMessage(from_, &field, index);

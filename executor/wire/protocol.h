@@ -1,4 +1,4 @@
-// The version of the protocol between agents and servers.
+// kAgentProtocol is the version of the protocol between agents and servers.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace meshwright::wire {
 
-// The protocol's number. It grows when a message changes its meaning, not when fields are added
-// that receivers may ignore. 1: outcomes, device kinds and operations are enumerations. 2: a result
-// carries its assignment's token, and heartbeats are acknowledged. 3: an assignment may be for some
-// of a trial's ranks.
+// The version grows when a message changes its meaning, but not when fields are added that
+// receivers may ignore. Since version 1, outcomes, device kinds and operations are enumerations.
+// Since version 2, a result carries its assignment's token, and heartbeats are acknowledged. Since
+// version 3, an assignment may be for some of a trial's ranks.
 inline constexpr int32_t kAgentProtocol = 3;
 
 // Returns InvalidArgument about `register.protocol` if an agent of version `version` speaks another

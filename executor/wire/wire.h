@@ -1,13 +1,14 @@
-// Converts protobuf messages to structs of the planner and the executor, and back. This is the
-// place for all such conversions.
+// FromWire() and ToWire() convert protobuf messages to structs of the planner and the executor, and
+// back. All such conversions are here.
 //
 // A message with the same fields as a struct is converted field by field
 // (executor/wire/message_codec.h). Requests, resource names and times have forms of their own and
 // are converted by hand. A request to plan may leave out fields of a query, and the service chooses
 // their defaults.
 //
-// Reading checks what the structs can't hold (unknown names, malformed layouts) and returns
-// InvalidArgument naming the field. Validate() and Search() check whether the values make sense.
+// FromWire() returns InvalidArgument, which names the field, for text that has no value in the
+// struct (an unknown name, a malformed layout). It does not check the values; Validate() and
+// Search() do.
 // Text from workers and hosts is written as valid UTF-8, so that no message is lost because of one
 // bad byte.
 #pragma once
@@ -35,9 +36,9 @@
 
 namespace meshwright::wire {
 
-// Reads a request to plan. If it names no framework, the query gets `default_framework`. If it
-// names no dtype, the query gets bf16; the caller replaces that if the query's cluster needs
-// another default. Refuses a request whose dtype is a string, as older clients sent it.
+// Reads a request to plan. If the request names no framework, the query gets `default_framework`.
+// If it names no dtype, the query gets bf16, and the caller replaces bf16 on clusters with another
+// default. Refuses a request whose dtype is a string, as older clients sent it.
 absl::StatusOr<planner::PlanQuery> FromWire(const v1::PlanRequest& request,
                                             std::string_view default_framework);
 v1::PlanRequest ToWire(const planner::PlanQuery& query);
@@ -45,8 +46,8 @@ v1::PlanRequest ToWire(const planner::PlanQuery& query);
 v1::LayoutEstimate ToWire(const planner::RankedLayout& ranked);
 absl::StatusOr<planner::RankedLayout> FromWire(const v1::LayoutEstimate& estimate);
 
-// Also writes what binds the layout. That follows from the estimate, but some clients read only
-// this message.
+// The message also names the parts that bind the layout. They follow from the estimate, but some
+// clients read only this message.
 v1::Explanation ToWire(const planner::RankedLayout& ranked,
                        const planner::Explanation& explanation);
 absl::StatusOr<planner::Explanation> FromWire(const v1::Explanation& explanation);
@@ -59,13 +60,13 @@ absl::StatusOr<planner::EstimateAnswer> FromWire(const v1::EstimateResponse& res
 v1::CompareResponse ToWire(const planner::CompareAnswer& answer);
 absl::StatusOr<planner::CompareAnswer> FromWire(const v1::CompareResponse& response);
 v1::ScaleRequest ToWire(const planner::ScaleQuery& query);
-// Reads everything but the plan, which services read with their own defaults.
+// Reads every field but the plan, which services read with their own defaults.
 void ReadScale(const v1::ScaleRequest& request, planner::ScaleQuery& query);
 v1::ScaleResponse ToWire(const planner::ScaleAnswer& answer);
 absl::StatusOr<planner::ScaleAnswer> FromWire(const v1::ScaleResponse& response);
 
 v1::FastestRequest ToWire(const planner::FastestQuery& query);
-// Reads everything but the plan, which services read with their own defaults.
+// Reads every field but the plan, which services read with their own defaults.
 void ReadFastest(const v1::FastestRequest& request, planner::FastestQuery& query);
 v1::FastestResponse ToWire(const planner::FastestAnswer& answer);
 absl::StatusOr<planner::FastestAnswer> FromWire(const v1::FastestResponse& response);

@@ -6,7 +6,7 @@
 //
 // Callers may rely on: a token is valid from its creation until it expires or is revoked. This also
 // holds for tokens that another process creates or revokes while the server runs. A certificate is
-// valid until its end, on connections that were opened before that too.
+// valid until its end; after that, connections that it opened earlier can't call either.
 #pragma once
 
 #include <atomic>
@@ -54,8 +54,8 @@ class Access {
   // `asks` says whether callers have to authenticate.
   Access(bool asks, std::function<absl::Time()> clock, LogFunction log);
 
-  // Sets the token store, which must outlive this object. Before that, calls with a token get
-  // Unavailable. REQUIRES: if callers have to authenticate, it is called before calls are admitted.
+  // Sets the token store, which must outlive this object. Until then, calls with a token get
+  // Unavailable. REQUIRES: if callers have to authenticate, Begin() runs before calls are admitted.
   void Begin(db::TokenStore* tokens) { tokens_.store(tokens); }
 
   bool asks() const { return asks_; }

@@ -1,8 +1,8 @@
 // CallChecker checks every call to a TLS port before a service sees it: who calls, whether they may
 // call the method, and whether they call too often.
 //
-// gRPC runs it on gRPC's threads and decides when to destroy it. Callers may rely on: once Close()
-// has returned, it uses no other object of the server.
+// gRPC runs the checker on gRPC's threads and decides when to destroy it. Callers may rely on: once
+// Close() has returned, the checker uses no other object of the server.
 #pragma once
 
 #include "absl/base/thread_annotations.h"

@@ -1,8 +1,8 @@
 // CallDispatcher admits each call before a service handles it, and sends the answer.
 //
 // Callers may rely on:
-// - No service handles a call before Open(). What services depend on may therefore be created after
-//   the port is bound.
+// - No service handles a call before Open(). The objects that services use may therefore be created
+//   after the port is bound.
 // - Every request that reaches a service is within the limits of executor/wire/field_limits.h.
 // - A unary call holds a slot among the pending calls (server/calls/limits.h) from its admission
 //   until just before it is answered, whatever it waits for in between.
@@ -68,13 +68,13 @@ class CallDispatcher {
   // Whether the caller may call was checked before (server/calls/call_checker.h).
   absl::StatusOr<std::string> ActorOf(const grpc::CallbackServerContext& context) const;
 
-  // Answers with what `work` returns. REQUIRES: `work` only reads and never blocks, since it runs
-  // on a thread that also receives other calls and agents' messages.
+  // Answers with the status that `work` returns. REQUIRES: `work` only reads and never blocks,
+  // since it runs on a thread that also receives other calls and agents' messages.
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
                                    const google::protobuf::Message& request,
                                    const std::function<absl::Status()>& work) const;
 
-  // Answers with what `work` returns; `work` may block until its changes are stored.
+  // Answers with the status that `work` returns. `work` may block until its changes are stored.
   grpc::ServerUnaryReactor* AnswerOnceStored(grpc::CallbackServerContext* context,
                                              const google::protobuf::Message& request,
                                              std::function<absl::Status()> work) const;
@@ -87,9 +87,9 @@ class CallDispatcher {
   void Search(grpc::CallbackServerContext* context, const google::protobuf::Message& request,
               SearchCall search, std::function<void(const absl::Status&)> done) const;
 
-  // Runs `search` as Search() does, and answers with what it returns. The call holds a slot among
-  // the pending calls and one among the searches. Slots for searches are scarcer, and Ask streams
-  // take them too.
+  // Runs `search` as Search() does, and answers with its status. The call holds one slot for a
+  // pending call and one for a search. Slots for searches are scarcer, and Ask streams take them
+  // too.
   grpc::ServerUnaryReactor* AnswerWithSearch(grpc::CallbackServerContext* context,
                                              const google::protobuf::Message& request,
                                              SearchCall search) const;

@@ -14,8 +14,8 @@
 
 namespace meshwright::server {
 
-// Size of a bucket, as a time. After a pause, a caller may make in a burst the calls that it could
-// make evenly in this time.
+// Size of a bucket, as a time. After a pause, a caller may make a burst of as many calls as its
+// rate allows in this time.
 inline constexpr absl::Duration kMostSavedCalls = absl::Seconds(5);
 
 // Callers may rely on: calls made evenly at no more than `calls_per_s` are never refused. If there

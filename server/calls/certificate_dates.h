@@ -1,4 +1,4 @@
-// The dates between which a certificate is valid.
+// CertificateDates are the dates between which a certificate is valid.
 #pragma once
 
 #include <optional>

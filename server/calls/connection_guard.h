@@ -1,14 +1,15 @@
-// ConnectionGuard closes connections whose peers make the server hold too much: parts of messages
-// whose rest does not arrive, and calls that are reset before their message arrived.
+// ConnectionGuard closes connections whose peers make the server hold too much memory. A peer does
+// so if it sends incomplete messages, or resets calls before their messages arrive.
 //
-// gRPC keeps what has arrived of a message for as long as the peer likes, whatever its largest
-// message is, and shows it to nobody. The guard therefore compares two counts of each connection:
-// the bytes that its socket received (TCP_INFO), and the bytes of the messages that reached a
-// service. It keeps a second descriptor of each connection, so that it can close it.
+// gRPC keeps the received part of a message until the peer sends the rest, and shows that part to
+// nobody. The guard therefore compares two counts for each connection: the bytes that the socket
+// received (TCP_INFO), and the bytes of the messages that reached a service. The difference counts
+// as held. The guard has its own descriptor of each connection, with which it closes the
+// connection.
 //
-// Callers may rely on: a peer that sends whole messages, one large one at a time, and does not
-// reset its calls is closed only if all connections together hold too much, or the process grows
-// too much, while that peer holds most.
+// Callers may rely on: a peer that sends complete messages, at most one large message at a time,
+// and does not reset its calls is seldom closed. It is closed only if all connections together hold
+// too many bytes, or the process has grown too much, and this peer holds the most bytes.
 #pragma once
 
 #include <condition_variable>
@@ -36,20 +37,21 @@
 namespace meshwright::server {
 
 struct HeldLimits {
-  int64_t connection_bytes = int64_t{40} << 20;  // more than the largest message
+  int64_t connection_bytes = int64_t{40} << 20;  // of one; exceeds the largest message
   int64_t total_bytes = int64_t{64} << 20;       // of all connections together
-  // What a connection may hold for longer than `most_time`.
+  // Bytes that a connection may hold for longer than `most_time`.
   int64_t lasting_bytes = int64_t{1} << 20;
   absl::Duration most_time = absl::Minutes(2);
-  // Calls of one connection that were reset before their message arrived, beyond those that
-  // `resets_per_s` has forgiven since.
+  // Calls that one connection may reset before their messages arrive. The count of its resets falls
+  // by `resets_per_s` each second.
   double resets = 200.0;
   double resets_per_s = 10.0;
-  // How much the process may grow from when its connections hold next to nothing. gRPC needs some
-  // 20 KiB for each call that it has not handled, and handles none while it reads many.
+  // Resident bytes by which the process may exceed its size in a calm time, when its connections
+  // hold almost nothing. gRPC needs about 20 KiB for each call that it has not handled, and handles
+  // no call while it reads many.
   int64_t growth_bytes = int64_t{96} << 20;
-  // How long no connection is taken after one was closed for its resets or for the growth, so that
-  // what it left is worked off before the same peer connects again.
+  // Time for which no connection is accepted after one was closed for its resets or for the
+  // process's growth. In this time gRPC works off the calls that the closed connection left.
   absl::Duration pause = absl::Seconds(1);
 };
 
@@ -66,52 +68,53 @@ class ConnectionGuard {
   explicit ConnectionGuard(GuardOptions options) : options_(std::move(options)) {}
   ~ConnectionGuard() { Stop(); }
 
-  // Starts a thread that calls Check() every 50 ms, or every 10 ms while much is held, until
-  // Stop().
+  // Starts a thread that calls Check() every 50 ms, or every 10 ms while connections hold many
+  // bytes, until Stop().
   void Begin();
   void Stop();
 
-  // Watches a connected TCP socket from now until its owner or its peer closes it. Waits if there
-  // is a pause (HeldLimits::pause). Returns Unavailable, with the system's reason, if there is no
-  // descriptor for it.
+  // Watches a connected TCP socket until its owner or its peer closes it. Blocks during a pause
+  // (HeldLimits::pause). Returns Unavailable, with the system's reason, if the process has no free
+  // descriptor.
   absl::Status Add(int connection);
-  // Records that a message of that many bytes reached a service. `peer` is the connection's name
-  // as grpc::ServerContext::peer() gives it; a name that is not watched is ignored.
+  // Records that a message of `bytes` bytes reached a service. `peer` is the connection's name from
+  // grpc::ServerContext::peer(); the name of a connection that is not watched is ignored.
   void Received(std::string_view peer, int64_t bytes);
-  // Records that a call ended before its message arrived. Closes the connection if these are more
-  // than they may be.
+  // Records that a call ended before its message arrived. Closes the connection if it had too many
+  // such calls.
   void CountReset(std::string_view peer);
-  // Reads every connection's count of bytes and closes those that hold too much. Returns how many
-  // bytes all together still hold.
+  // Reads every connection's count of bytes and closes the connections that hold too many. Returns
+  // how many bytes the other connections hold together.
   int64_t Check();
 
-  // Returns what tells the guard of every call. REQUIRES: the guard outlives the server.
+  // Returns interceptors that call CountReset(). REQUIRES: the guard outlives the gRPC server that
+  // gets them.
   std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> Interceptors();
 
  private:
   struct Connection {
     UniqueFd descriptor;
-    TcpCounts counts;        // when they were read last
-    int64_t held_bytes = 0;  // read, and not part of a message that reached a service
-    // Since when it has held more than HeldLimits::lasting_bytes.
+    TcpCounts counts;        // the counts that were read last
+    int64_t held_bytes = 0;  // received, and not part of a message that reached a service
+    // Start of the time for which `held_bytes` has exceeded HeldLimits::lasting_bytes.
     MonotonicTime lasting_since = MonotonicTime::Never();
     MonotonicTime last_check;
-    double resets = 0.0;  // that are not forgiven
+    double resets = 0.0;  // at the time last_reset; falls by HeldLimits::resets_per_s
     MonotonicTime last_reset;
   };
-  // Adds what the socket read since it was asked last. Returns false if its owner or the network
-  // has closed it.
+  // Adds the bytes that the socket received since the last call. Returns false if the connection's
+  // owner or the network has closed it.
   static bool Read(Connection& connection);
-  // Returns the sentence that says what a connection holds too much of; empty if it may go on.
+  // Returns the sentence that says which limit the connection exceeds; empty if it exceeds none.
   std::string TooMuch(MonotonicTime now, Connection& connection) const;
-  // Closes a connection, counts that, and logs why.
+  // Closes a connection, reports it to GuardOptions::refused, and logs why.
   void Close(const std::string& peer, const Connection& connection, std::string_view why)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Closes the connection that holds most if the process has grown too much. Returns how many bytes
-  // it held, or 0 if it goes on.
+  // that connection held, or 0 if none was closed.
   int64_t LimitGrowth(MonotonicTime now, int64_t total_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Closes the connection that holds most and returns how many bytes that is. `why` ends where the
-  // sentence says how many. REQUIRES: there is a connection.
+  // Closes the connection that holds most, and returns how many bytes it held. That number is
+  // appended to `why` in the log. REQUIRES: there is a connection.
   int64_t CloseLargest(std::string_view why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run();
   void AwaitPause();

@@ -1,10 +1,10 @@
 // ConnectionListener accepts TCP connections at one address and hands each on, on a thread of its
 // own.
 //
-// It keeps the process from running out of file descriptors: a connection whose descriptor lies
-// above `max_descriptor` is closed at once. If accept() fails, for want of descriptors or memory or
-// because the network is down, the listener tries again every 100 ms until it succeeds; gRPC's own
-// listener would never accept again. Both are logged once in 10 s at most.
+// So that the process does not run out of file descriptors, a connection whose descriptor lies
+// above `max_descriptor` is closed immediately. If accept() fails because descriptors or memory are
+// short or the network is down, the listener tries again every 100 ms; gRPC's own listener would
+// never accept again. The listener logs closed connections and failures at most once in 10 s.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 namespace meshwright::server {
 
 struct ListenerOptions {
-  int32_t max_descriptor = 0;  // the highest that a connection may have
+  int32_t max_descriptor = 0;  // the highest descriptor that a connection may have
   MonotonicClock clock = MonotonicNow;
   LogFunction log;                // may be empty
   std::function<void()> refused;  // called for each connection that was closed; may be empty
@@ -34,8 +34,8 @@ class ConnectionListener {
   // Receives a connected non-blocking socket, which it owns, and the listening socket's descriptor.
   using Take = std::function<void(UniqueFd connection, int listening)>;
 
-  // Binds all addresses of the host, which others can connect to from now on; nothing is accepted
-  // before Begin(). Port 0 picks a free one. Returns Unavailable, with the system's reason, if an
+  // Binds all addresses of `listen`. Clients can connect from now on, but no connection is accepted
+  // before Begin(). Port 0 picks a free port. Returns Unavailable, with the system's reason, if an
   // address can't be bound.
   static absl::StatusOr<std::unique_ptr<ConnectionListener>> Bind(const HostPort& listen,
                                                                   ListenerOptions options);
@@ -64,9 +64,10 @@ class ConnectionListener {
   std::thread thread_;
 };
 
-// Returns the highest descriptor that a connection may have: two for each of `max_connections`, of
-// which one is the guard's (connection_guard.h), beyond the descriptors open now, but at least 64
-// below the process's limit, for the store, logs and children.
+// Returns the highest descriptor that a connection may have. Beyond the descriptors that are open
+// now, there is room for two per connection, one of them the guard's (connection_guard.h). The
+// result is at least 64 below the process's limit, so that the store, logs and child processes have
+// descriptors too.
 int32_t HighestConnectionDescriptor(int32_t max_connections);
 
 }  // namespace meshwright::server

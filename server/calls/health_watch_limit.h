@@ -1,5 +1,5 @@
-// HealthWatchLimit bounds the streams of the standard health service's Watch, which needs no
-// credentials. A watcher beyond the limit is cancelled as soon as its call has begun.
+// HealthWatchLimit bounds the concurrent streams of the standard health service's Watch method,
+// which needs no credentials. A stream beyond the limit is cancelled before it answers.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace meshwright::server {
 
 class HealthWatchLimit final : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
-  // `open` counts the streams that are open. It outlives the server.
+  // `open` counts the open streams. REQUIRES: `open` outlives the server.
   HealthWatchLimit(int32_t most, std::atomic<int32_t>* open) : most_(most), open_(open) {}
 
   grpc::experimental::Interceptor* CreateServerInterceptor(

@@ -22,7 +22,8 @@ namespace meshwright::server {
 struct LimitOptions {
   int32_t max_connections = 8192;  // beyond the descriptors that are open at the start
   int32_t max_agents = 4000;       // concurrent streams
-  // An agent's stream, and its earlier streams that broke without anyone having noticed yet.
+  // Concurrent streams of one caller. An agent has one, and for a while also earlier streams whose
+  // break the server has not noticed yet.
   int32_t max_agents_per_caller = 4;
   int32_t max_watchers = 2000;  // concurrent streams
   int32_t max_watchers_per_caller = 200;
@@ -58,8 +59,8 @@ class Limits {
   // Returns the status of a search that did not end by SearchEnd().
   absl::Status SearchTookTooLong() const;
 
-  // Returns how many calls and streams one connection may carry simultaneously. All callers may
-  // share one connection, so that is as many as the other limits admit together.
+  // Returns how many calls and streams one connection may carry simultaneously. Since all callers
+  // may share one connection, this exceeds the sum of the limits on agents, watchers and calls.
   int32_t MaxStreamsOfAConnection() const;
 
  private:

@@ -1,4 +1,4 @@
-// The list of all methods, with the role that each requires. There is no other such list.
+// MethodRoles() lists all methods with the role that each requires. There is no other such list.
 #pragma once
 
 #include <cstdint>

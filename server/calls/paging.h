@@ -1,4 +1,4 @@
-// Page sizes and page tokens of list calls.
+// ReadPage() reads the page size and page token of a list call, and PageToken() makes such a token.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace meshwright::server {
 // Where a page starts, and how long it is. The token of a page is its position as text; clients
 // treat it as opaque.
 struct Page {
-  int64_t position = 0;  // where the page before ended; 0 for the first page
+  int64_t position = 0;  // end of the previous page; 0 for the first page
   int32_t size = 0;
 };
 
@@ -29,12 +29,12 @@ absl::StatusOr<Page> ReadPage(int32_t page_size, const std::string& page_token);
 // Returns the token of the page with this position.
 std::string PageToken(int64_t position);
 
-// Returns a token for `place` that is valid for one query only. `words` is everything on which the
-// query's entries and their order depend.
+// Returns a token for the page that begins at `place`. The token is valid for one query only:
+// `words` is everything on which the query's entries and their order depend.
 std::string BoundPageToken(const std::string& place, const std::string& words);
 
 // Returns the place of a token, or an empty text for an empty token. Returns InvalidArgument for a
-// token of other `words`, and for one that no call gave out.
+// token that was made with other `words`, and for a text that is no token of BoundPageToken().
 absl::StatusOr<std::string> ReadBoundPageToken(const std::string& page_token,
                                                const std::string& words);
 

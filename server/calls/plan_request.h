@@ -1,4 +1,4 @@
-// Conversion of the plan in a request.
+// ReadPlan() converts the plan in a request.
 #pragma once
 
 #include <string_view>

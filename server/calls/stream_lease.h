@@ -31,7 +31,7 @@ class StreamLease {
 
   const std::optional<Caller>& caller() const { return caller_; }
 
-  // Tells the guard that a message of the stream arrived. Must be called for each of them.
+  // Tells the guard that a message of the stream arrived. Must be called for each message.
   void CountReceived(const google::protobuf::Message& message) const {
     guard_->Received(peer_, static_cast<int64_t>(message.ByteSizeLong()));
   }

@@ -19,8 +19,8 @@ namespace meshwright::server {
 // An agent's share of an attempt.
 struct GivenMember {
   db::AttemptMember part;
-  // When the agent's lease expires, while the attempt is held. The agent must be heard from before
-  // then.
+  // When the agent's lease expires, while the attempt is held. The agent keeps the attempt only if
+  // it is heard from before then.
   MonotonicTime lease_ends = MonotonicTime::Never();
   // An earlier server process assigned the share, and the agent has not confirmed it yet.
   bool may_be_unsent = false;
@@ -53,7 +53,7 @@ struct ActiveTrial {
   int32_t tp = 1;         // tensor-parallel degree of the layout
   bool has_begun = true;  // whether it is a trial; otherwise it waits to be chosen
   db::TrialState state = db::TrialState::kPending;
-  int32_t attempt = 1;  // number of the attempt that runs, comes next or gave the result
+  int32_t attempt = 1;  // number of the attempt that runs, or comes next, or gave the result
   int32_t lost_attempts = 0;
   bool measured = false;
   std::optional<double> step_s = {};      // median; nullopt if none was measured
@@ -93,8 +93,8 @@ class ActiveSweep {
   std::optional<double> best_step_s;
   // Since when no trial of the sweep runs. Never while a trial runs or is being chosen.
   MonotonicTime waits_since = MonotonicTime::Never();
-  // When to work out next what the sweep waits for. Never once `reason` says what, until the
-  // sweep's trials or the agents change.
+  // When the engine next works out what the sweep waits for. Once `reason` says that, the value is
+  // Never until the sweep's trials or the agents change.
   MonotonicTime look_at_wait = MonotonicTime::Always();
   // The engine's count of assigned trials, over all sweeps, when this sweep was last assigned one.
   int64_t last_turn = 0;
@@ -124,8 +124,9 @@ class ActiveSweep {
   // is pending, or if the last answer is still valid.
   std::optional<ChoiceQuestion> AskFor(int32_t most);
   bool WaitsForAnswer() const { return waits_for_answer_; }
-  // Takes an answer, even a late one, so that a sweep whose results come fast makes progress. Only
-  // the advice to stop is ignored in a late answer.
+  // Takes an answer. An answer is late if more became known after the question; its trials are
+  // taken all the same, so that a sweep whose results come fast makes progress. Only the advice to
+  // stop in a late answer is ignored.
   void TakeAnswer(const ChoiceMade& made);
   // Returns the next chosen trial; null if there is none.
   const ChosenTrial* NextChosen();

@@ -5,14 +5,14 @@
 // - A trial gets all of its ranks or none, on devices that nothing else uses.
 // - If one connected agent has enough devices, the trial runs on one agent. Among equal agents, one
 //   that runs nothing is preferred.
-// - Otherwise the trial is divided over agents that run nothing: over as few as have the devices,
-//   those with the most devices first, each with consecutive ranks. Tensor-parallel groups stay
-//   inside one agent if possible. The ranks are divided into the same numbers as if all connected
-//   agents were idle, so that trials of a sweep are comparable.
+// - Otherwise the trial is divided over as few agents as possible, all of which run nothing else.
+//   The agents with the most devices come first, and each agent gets consecutive ranks.
+//   Tensor-parallel groups stay inside one agent if possible. The numbers of ranks per agent are
+//   the same as if all connected agents were idle, so that trials of a sweep are comparable.
 // - Only agents of one version that can reach each other share a trial.
 // - An agent that broke an attempt of the trial (ActiveTrial::BrokeOn()) gets no rank of the trial.
-//   An agent that lost one (WasLostBy()) gets ranks only if the other connected agents could not
-//   run the trial.
+//   An agent that lost an attempt of the trial (ActiveTrial::WasLostBy()) gets ranks only if the
+//   other connected agents could not run the trial.
 // - The same agents give the same answer.
 #pragma once
 
@@ -44,11 +44,11 @@ class AgentPool {
   // Assigns the trial's ranks and takes their devices. Returns an empty list if they can't be
   // assigned now.
   std::vector<db::AttemptMember> Take(const ActiveTrial& trial);
-  // Does the same for a trial that has not been chosen yet.
+  // Does what Take() does, for a trial that has not been chosen yet.
   std::vector<db::AttemptMember> TakeForOne() { return Take(ActiveTrial()); }
-  // Removes from the pool, and returns, the agents that the trial gets once running trials end. No
-  // other trial gets them from this pool. Agents are kept for one trial only: later calls return an
-  // empty list.
+  // Returns the agents that the trial gets once running trials end, and removes these agents from
+  // the pool, so that no other trial gets them. The pool does this for one trial only: later calls
+  // return an empty list.
   std::vector<std::string> Keep(const ActiveTrial& trial);
 
  private:
@@ -69,8 +69,8 @@ class AgentPool {
   const ActiveSweep& sweep_;
   const ConnectedAgents& agents_;
   std::vector<Room> rooms_;  // by name
-  // Tensor-parallel degrees for which no agents were found, for trials without an earlier attempt.
-  // Another such trial of the same degree would find none either.
+  // Tensor-parallel degrees for which the pool found no agents, in trials without an earlier
+  // attempt. For other such trials of the same degree, it would find none either.
   std::set<int32_t> hopeless_tp_;
   bool keeps_ = false;
 };

@@ -27,7 +27,8 @@ struct ChoiceSet {
 ChoiceSet ChoiceSetOf(absl::Span<const db::TrialSummary> summaries,
                       planner::RelatedSweeps related_sweeps);
 
-// Returns why the trial was chosen, and which related sweeps' results that is based on.
+// Returns a text that says why the trial was chosen and on which related sweeps' results the choice
+// is based.
 std::string ReasonOf(const planner::TrialChoice& choice, const planner::TrialPolicyOptions& options,
                      const planner::RelatedSweeps& related_sweeps);
 
@@ -37,8 +38,8 @@ std::string ReasonOf(const planner::TrialChoice& choice, const planner::TrialPol
 planner::TrialFinding FindingOf(size_t candidate, db::TrialState state,
                                 const std::optional<double>& step_s,
                                 const std::optional<double>& step_noise);
-// Returns what is known about those candidates of a sweep that are trials. `Candidate` is the type
-// that the store or the engine has. REQUIRES: `all` has all candidates of the sweep by number, from
+// Returns what is known about those candidates of a sweep that are trials. `Candidate` is
+// db::TrialSummary or ActiveTrial. REQUIRES: `all` has all candidates of the sweep by number, from
 // 1 without a gap.
 template <typename Candidate>
 std::vector<planner::TrialFinding> FindingsOf(const ChoiceSet& set,
@@ -56,8 +57,8 @@ planner::TrialPolicyOptions PolicyOf(const db::SweepRecord& sweep);
 
 struct ChoiceQuestion {
   int64_t sweep_id = 0;
-  int64_t revision = 0;  // of what the sweep knew when it asked
-  int32_t most = 1;      // trials: as many as idle agents could run, at least one
+  int64_t revision = 0;  // of the sweep's knowledge when it asked
+  int32_t most = 1;      // most trials to choose: as many as idle agents could run, at least one
   std::shared_ptr<const ChoiceSet> set;
   std::vector<planner::TrialFinding> findings;
   planner::TrialPolicyOptions options;
@@ -65,8 +66,9 @@ struct ChoiceQuestion {
 
 struct ChosenTrial {
   int32_t number = 0;
-  std::string reason;  // with the numbers that decided
-  // Expected, as a share of the best step time; nullopt before there is a best one.
+  std::string reason;  // why it was chosen, with the numbers that decided
+  // Expected reduction of the step time, as a share of the best step time so far; nullopt before
+  // any trial was measured.
   std::optional<double> gain;
 
   friend bool operator==(const ChosenTrial&, const ChosenTrial&) = default;

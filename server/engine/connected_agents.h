@@ -1,5 +1,5 @@
-// ConnectedAgents tracks which agents are connected, what each holds, which devices that leaves
-// free, and which agents are quarantined, drained or released.
+// ConnectedAgents tracks which agents are connected, which attempts each agent holds, which of its
+// devices are free, and which agents are quarantined, drained or released.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ struct HeldAttempt {
     int32_t count = 0;
   };
   // The agent's devices on which the attempt runs. nullopt if the engine no longer knows the
-  // attempt; it then counts as using all of them.
+  // attempt; the attempt then counts as using all devices of the agent.
   std::optional<Devices> devices = {};
 };
 
@@ -35,8 +35,8 @@ struct ConnectedAgent {
   ConnectionId connection = 0;
   std::vector<HeldAttempt> held = {};
   FreeDevices free{1, 1};  // the devices that `held` leaves free
-  // Attempts whose results the server acknowledged. Heartbeats that the agent sent before it got
-  // the acknowledgement still name them.
+  // Attempts whose results the server acknowledged. Heartbeats that the agent sent before it got an
+  // acknowledgement still name its attempt.
   std::vector<wire::AttemptKey> answered = {};
   MonotonicTime last_heard = {};
   MonotonicTime idle_since = {};  // while it holds nothing
@@ -53,7 +53,8 @@ class ConnectedAgents {
   const std::map<std::string, ConnectedAgent>& all() const { return agents_; }
   // Returns the names of agents that have a free slot.
   const std::set<std::string>& with_room() const { return with_room_; }
-  // Changes whenever an agent comes or goes, or a decision about one changes.
+  // Returns a number that changes whenever an agent comes or goes, or a decision about an agent
+  // changes.
   int64_t generation() const { return generation_; }
 
   // Returns the quarantine record of an agent, connected or not. An agent without one takes trials.

@@ -1,5 +1,5 @@
-// EngineCore makes every decision about sweeps, trials and agents: from its state and one input it
-// derives an output.
+// EngineCore makes every decision about sweeps, trials and agents. It is a state machine: Handle()
+// derives an output from the state and one input.
 //
 // Callers may rely on:
 // - The same inputs give the same outputs, since the core reads no clock, no store and no random
@@ -12,8 +12,8 @@
 // an op can't be stored.
 //
 // While the store can't be written, nothing is decided: no trial is assigned or given up, and
-// results have to be delivered again. Once it can be written again, every held trial gets a whole
-// lease.
+// results have to be delivered again. Once the store can be written again, every held trial gets a
+// whole lease.
 #pragma once
 
 #include <map>
@@ -82,18 +82,18 @@ class EngineCore {
   void On(const StoreFailed& event);
   void On(const StoreBack& event);
 
-  // Does what is due: drops silent agents, gives up trials whose leases have expired, ends sweeps,
-  // and assigns trials to idle agents.
+  // Does the work that is due: drops silent agents, gives up trials whose leases have expired, ends
+  // sweeps, and assigns trials to idle agents.
   void Advance();
   void DropSilentAgents();
   void GiveUpLapsed();
   // Gives up a held trial because `member` was not heard from.
   void GiveUp(ActiveSweep& sweep, ActiveTrial& trial, const std::string& member);
   void EndSweeps();
-  // Assigns trials. Sweeps take turns, the least recently served first: while all wait, each gets a
-  // trial before any gets its second. Agents for which a sweep waits are reserved from sweeps with
-  // later turns. The sweep therefore waits at most for the turns of those before it, and then for
-  // running trials.
+  // Assigns trials. Sweeps take turns, and the least recently served one comes first. While all
+  // wait, each sweep gets a trial before any sweep gets its second. Agents for which a sweep waits
+  // are withheld from sweeps with later turns. A sweep therefore waits at most for the turns before
+  // its own, and then for running trials.
   void PlaceInTurns();
   std::vector<ActiveSweep*> InTurns();
   // Assigns at most `most` trials of the sweep. Returns whether it assigned any.
@@ -110,12 +110,12 @@ class EngineCore {
 
   // Returns OK if `info` may replace the agent that is connected under its name.
   absl::Status CheckReplaces(const AgentInfo& info, ConnectedAgent& connected);
-  // Takes an agent's word that it holds `named`.
+  // Records that the agent says it holds the attempts `named`.
   void TakeHeld(ConnectedAgent& agent, const std::vector<wire::AttemptKey>& named);
   // Returns which of the agent's devices the attempt uses; nullopt if that is not known.
   std::optional<HeldAttempt::Devices> DevicesOf(const ConnectedAgent& agent,
                                                 const wire::AttemptKey& key);
-  // Takes an agent's word that it has its share of the attempt. Returns the share; null if the
+  // Records that the agent says it has its share of the attempt. Returns the share; null if the
   // agent no longer holds it.
   GivenMember* Confirm(const std::string& agent, const wire::AttemptKey& key, const Found& found);
   // Renews the lease. If the agent no longer holds the attempt, gives the trial back to it or tells
@@ -126,10 +126,10 @@ class EngineCore {
   // Returns the trials of which `agent` holds ranks, as far as the core knows.
   std::vector<Found> HeldBy(const std::string& agent);
 
-  // Counts one more consecutive failure of the agent, which may quarantine it.
+  // Counts one more consecutive failure of the agent, and quarantines it after too many.
   void NoteFailure(const std::string& agent, const std::string& why);
-  // Counts a failure, since the agent vanished with the attempt. Vanishing with several attempts
-  // counts as one failure.
+  // Counts a failure of the agent, since it vanished while it held the attempt. An agent that
+  // vanishes with several attempts has one failure.
   void NoteLoss(const std::string& agent, const std::string& why, GivenAttempt& attempt);
   // Resets the agent's count, since an attempt of it ended without such a failure.
   void NoteWorks(const std::string& agent);
@@ -156,9 +156,8 @@ class EngineCore {
   db::EventRecord CancelledTrialEvent(const ActiveSweep& sweep, const ActiveTrial& trial,
                                       const std::string& actor) const;
   // Takes a result that reports an infrastructure fault of an agent, or a fault of the network
-  // between agents. The trial goes to another agent. If no other agent could run the trial, the
-  // trial takes this result, but not before agents of the previous server process have had time to
-  // come back.
+  // between agents. The trial goes to another agent. If no other agent could run the trial, this
+  // becomes the trial's result. After a restart of the server, agents first get time to come back.
   FinishVerdict TakeFault(const TrialFinished& event, const GivenAttempt& attempt,
                           const Found& found);
 
@@ -190,7 +189,7 @@ class EngineCore {
   bool store_is_up_ = true;
   // Until this time, agents that the restart of the server cut off may come back.
   MonotonicTime agents_return_until_ = MonotonicTime::Always();
-  std::set<std::string> noted_losses_;  // agents whose loss was counted while handling this input
+  std::set<std::string> noted_losses_;  // agents whose loss the current input has counted
   // No lease ends before this time.
   MonotonicTime first_lease_end_ = MonotonicTime::Never();
   // No agent will have been silent for a lease before this time.

@@ -1,5 +1,5 @@
-// EngineDemand says which trials wait for agents and which agents there are. Its reader starts
-// agents and lets them go (tools/cli/serve).
+// EngineDemand says which trials wait for agents and which agents there are. From this,
+// tools/cli/serve decides which agents to start and to release.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct SweepDemand {
   // Trials that could run simultaneously if there were agents for all, including trials that may
   // still be chosen.
   int64_t waiting_trials = 0;
-  // Agents with free devices to which no waiting trial may go, since every waiting trial has failed
-  // there by an infrastructure fault.
+  // Names of agents with free devices that may run no waiting trial, because every waiting trial
+  // had an infrastructure fault on that agent.
   std::set<std::string> unfit = {};
 };
 

@@ -1,4 +1,4 @@
-// EngineFigures counts an engine's work.
+// EngineFigures holds counts of an engine's work, for metrics.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@
 
 namespace meshwright::server {
 
-// What an agent reports about itself when it connects.
+// The facts that an agent reports about itself when it connects.
 struct AgentInfo {
   std::string name;
   std::string instance;       // distinguishes this process from another one of the same name
@@ -30,7 +30,7 @@ struct AgentInfo {
   int32_t slots = 1;         // equal parts of its devices that run trials side by side
   int64_t memory_bytes = 0;  // per device; 0 if it is not limited
   std::string version;
-  std::string address = {};       // where other agents reach it; empty if none do
+  std::string address = {};       // at which other agents reach it; empty if they can't
   std::string cluster_json = {};  // its devices as it measured them; empty if it did not
   absl::Time connect_time;
 };
@@ -46,7 +46,7 @@ struct SweepStored {
   db::SweepRecord sweep;
   std::vector<db::TrialSummary> trials;  // all candidates
   std::vector<db::AttemptSummary> attempts;
-  planner::RelatedSweeps related_sweeps = {};  // do not depend on when they are read
+  planner::RelatedSweeps related_sweeps = {};  // the same whenever they are read
 };
 
 struct CancelRequested {
@@ -86,11 +86,11 @@ struct ResumeRequested {
   std::string actor = {};  // as in CancelRequested
 };
 
-// Whoever started the agent wants to end it, if it has been idle for `idle_for`. From then on the
-// agent gets no trials, until its name is admitted again (AdmitRequested). EngineOutput::status is
-// FailedPrecondition if the agent is not idle, not for long enough, or is kept for a trial. An
-// agent that is not connected is released too. Nothing of this is stored, and the agent's
-// quarantine does not change.
+// The launcher that started the agent wants to end it, if it has been idle for `idle_for`. The
+// agent then gets no trials until its name is admitted again (AdmitRequested). EngineOutput::status
+// is FailedPrecondition if the agent is busy, has not been idle for long enough, or is kept for a
+// trial. An agent that is not connected is released too. A release is not stored, and does not
+// change the agent's quarantine.
 struct ReleaseRequested {
   std::string agent;
   absl::Duration idle_for;
@@ -125,7 +125,8 @@ struct TrialProgressed {
   trial::TrialProgress progress;
 };
 
-// What is stored of a result, computed before the engine handles it.
+// A delivered result and the form in which it is stored, which is computed before the engine
+// handles it.
 struct DigestedResult {
   trial::TrialResult delivered;
   trial::TrialResult result;   // as it is stored

@@ -1,6 +1,6 @@
 // EngineOutput is what the engine derives from an input: changes to store, messages to send once
-// the changes are stored, questions that take too long for the engine to answer itself, and the
-// answer to the input.
+// the changes are stored, the answer to the input, and questions whose answers take too long to be
+// worked out by the engine itself.
 #pragma once
 
 #include <cstdint>
@@ -78,8 +78,8 @@ struct EngineOutput {
   // The answer to the input itself. It holds once the ops are stored.
   absl::Status status;
   std::optional<FinishVerdict> verdict;  // holds once the ops are stored; kRetry holds immediately
-  // The result is of a sweep that is not active. What becomes of it has to be decided from the
-  // store.
+  // The result is of a sweep that is not active. The caller has to decide from the store what
+  // becomes of the result.
   bool result_is_late = false;
 };
 

@@ -1,5 +1,6 @@
-// RunByEngine() runs the engine on recorded results. There is no store, and the only agent has each
-// result immediately. The engine runs the same trials as on a server, and stops after the same one.
+// RunByEngine() replays recorded results through the engine, without a store and with one agent,
+// which has each result immediately. The engine chooses the same trials as on a server, in the same
+// order, and stops after the same trial.
 #pragma once
 
 #include <cstdint>

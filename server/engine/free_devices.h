@@ -1,9 +1,9 @@
 // FreeDevices tracks which devices of an agent no trial uses.
 //
-// The devices are divided into slots, equal parts that run trials side by side. A trial takes
-// whole, consecutive slots, as few as have devices for its ranks. If possible, it begins at a
-// multiple of the number of slots that it takes, so that the slots left over fit other trials of
-// its size. The same free slots give the same answer.
+// The devices are divided into slots, equal parts that run trials side by side. A trial takes the
+// fewest consecutive whole slots that have a device for each of its ranks. If possible, the first
+// slot's index is a multiple of the number of slots taken, so that the free slots fit other trials
+// of this size. The same free slots give the same answer.
 #pragma once
 
 #include <cstdint>

@@ -33,9 +33,9 @@ struct Placement {
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
-// Returns the first of the sweep's pending trials that agents of the pool can take, and takes their
-// devices from the pool. Returns nullopt if there is none. The agents that the first waiting trial
-// gets later are kept for it (AgentPool::Keep()) and added to `reserved`.
+// Returns the first of the sweep's pending trials that agents of the pool can take, and takes these
+// agents' devices from the pool. Returns nullopt if there is no such trial. The agents that the
+// first waiting trial gets later are kept for it (AgentPool::Keep()) and added to `reserved`.
 std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool, Reserved& reserved);
 
 // Returns why a trial goes to these agents; `why_next` says why it is the next.
@@ -46,7 +46,7 @@ std::string PlacementReason(const std::string& why_next,
 // Why no agent takes a sweep's next trial.
 struct WaitReason {
   std::string text;
-  bool is_for_a_turn = false;  // there are agents for it, but other trials use their devices
+  bool is_for_a_turn = false;  // fitting agents are connected, but other trials use their devices
 };
 // Returns what the sweep's next trial waits for.
 WaitReason WhyItWaits(const ActiveSweep& sweep, const ConnectedAgents& agents);
@@ -59,15 +59,16 @@ std::string FinishReason(const ActiveSweep& sweep);
 struct AfterLoss {
   bool fails = false;                 // the trial fails; otherwise it is pending again
   std::string reason;                 // how the attempt ended, and what comes next
-  bool for_want_of_an_agent = false;  // it fails since no other agent could run it
+  bool for_want_of_an_agent = false;  // the trial fails because no other agent could run it
 
   friend bool operator==(const AfterLoss&, const AfterLoss&) = default;
 };
 // Decides about a trial when an agent that held it is gone. `why` says how the attempt ended.
 AfterLoss DecideAfterLoss(const ActiveTrial& trial, const std::string& why,
                           const EngineOptions& options);
-// Decides about a trial after an infrastructure fault of `agent`, which holds ranks of it. The
-// trial fails if that happened too often or if no other connected agents could run it.
+// Decides about a trial after an infrastructure fault of `agent`, which holds some of the trial's
+// ranks. The trial fails if it had too many such faults or if no other connected agents could run
+// it.
 AfterLoss DecideAfterFault(const ActiveTrial& trial, const std::string& agent,
                            const std::string& why, const ActiveSweep& sweep,
                            const ConnectedAgents& agents, const EngineOptions& options);

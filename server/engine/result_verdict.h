@@ -1,6 +1,6 @@
 // VerdictOn() decides what becomes of a delivered result, as far as that depends on the trial and
-// its attempts alone. It serves active sweeps, which the engine has in memory, and ended ones,
-// which the store has.
+// its attempts alone. It is used for active sweeps, which the engine has in memory, and for ended
+// sweeps, which are in the store.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,18 @@ struct FinishVerdict {
   absl::StatusCode code = absl::StatusCode::kOk;  // why it was refused
 };
 
-// Returns the verdict on a result that is refused for good. Its agent may forget it.
+// Returns the verdict on a result that is refused for good. The agent may forget such a result.
 inline FinishVerdict Refused(absl::StatusCode code, std::string reason) {
   return {FinishVerdict::Outcome::kRefused, std::move(reason), code};
 }
 
-// What was delivered, and what is known about its trial.
+// The facts about a delivered result and its trial on which the verdict depends.
 struct ResultClaim {
   int32_t attempt = 0;        // number of the attempt that gave the result
   bool is_cancelled = false;  // the result says that the attempt was cancelled
   bool was_given = false;     // the attempt was assigned to an agent
-  // The agent that leads the attempt, if the one that delivered the result has no share of it;
-  // otherwise empty.
+  // The agent that leads the attempt, if the agent that delivered the result has no share of the
+  // attempt; otherwise empty.
   std::string_view given_to = {};
   std::optional<int32_t> measured = std::nullopt;  // the attempt whose result the trial has
 };

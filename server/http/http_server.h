@@ -1,9 +1,10 @@
 // HttpServer answers HTTP/1.1 requests at one address.
 //
-// A peer holds at most one connection's header and body (HttpLimits) for at most `patience`. Beyond
-// `max_connections` the connection that has waited longest for its peer is closed for a new one, so
-// peers that send nothing keep nobody out. If the process has no descriptor left, the server tries
-// again until it has one. Whatever a peer sends, the process goes on.
+// Callers may rely on: a connection holds memory for at most one header and one body (HttpLimits),
+// and waits for its peer for at most HttpLimits::patience. If `max_connections` are open, a new
+// connection replaces the one that has waited longest, so that silent peers lock nobody out. If the
+// process has no free descriptor, the server tries again until it gets one. No input ends the
+// process.
 #pragma once
 
 #include <cstddef>

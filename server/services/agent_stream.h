@@ -1,5 +1,5 @@
-// AgentStream is the server's end of one agent's stream: it turns messages into calls of the
-// engine, and the engine's orders into messages.
+// AgentStream is the server's end of one agent's stream. It turns the agent's messages into calls
+// of the engine, and the engine's orders into messages.
 #pragma once
 
 #include <deque>

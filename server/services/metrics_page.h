@@ -1,5 +1,5 @@
-// MetricsPage serves a server's metrics at http://HOST:PORT/metrics, to GET and HEAD. It asks
-// nobody who they are, so it listens on addresses of this machine alone.
+// MetricsPage serves a server's metrics at http://HOST:PORT/metrics, to GET and HEAD. Since readers
+// do not authenticate, it listens on loopback addresses only.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@ namespace meshwright::server {
 
 class MetricsPage {
  public:
-  // `metrics` outlives the page. Port 0 picks a free one. Returns InvalidArgument for an address
-  // that other machines reach, and Unavailable if it can't be bound.
+  // Port 0 picks a free port. Returns InvalidArgument for an address that other machines can reach,
+  // and Unavailable for an address that can't be bound. REQUIRES: `metrics` outlives the page.
   static absl::StatusOr<std::unique_ptr<MetricsPage>> Open(const std::string& listen,
                                                            const Metrics& metrics,
                                                            const HttpLimits& limits = {});

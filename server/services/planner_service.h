@@ -54,8 +54,8 @@ class PlannerService final : public v1::Planner::CallbackService {
                                         v1::ListPresetsResponse* response) override;
 
  private:
-  // Reports that `done` of `of` parts of a search are done. `gpus` is the number of devices that is
-  // searched now; it is 0 if the search is not over several numbers of devices.
+  // Reports that `done` of `of` parts of a search are done. `gpus` is the number of devices for
+  // which layouts are searched now; it is 0 unless the search covers several numbers of devices.
   using Teller = std::function<void(int64_t done, int64_t of, int64_t gpus)>;
   absl::Status Find(const v1::AskRequest& request, planner::SearchRun run, const Teller& tell,
                     v1::AskResponse* response) const;

@@ -4,7 +4,7 @@
 // the caller's token is revoked or expires (UNAUTHENTICATED).
 //
 // Events older than the call come from the store, later ones from the hub. If a watcher reads too
-// slowly, the hub drops events, and these come from the store too.
+// slowly, the hub drops events, and the watch reads the dropped events from the store.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ namespace meshwright::server {
 // just after a check is noticed by the next one, still within a heartbeat.
 inline constexpr double kCheckShare = 0.5;
 
-// What watches work with. REQUIRES: all of it outlives them.
+// The objects and settings that all watches share. REQUIRES: the objects outlive the watches.
 struct WatchParts {
   db::SweepReader* store = nullptr;
   // The server also runs all callbacks of the hub every kCheckShare of a heartbeat.
@@ -50,7 +50,7 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
  private:
   void Pump();
   void PumpLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Fills next_ from the store, or from what the hub has.
+  // Fills next_ from the store or from the hub's events.
   void Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LoadFromStore() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LoadFromHub() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -69,7 +69,7 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   std::deque<v1::SweepEvent> next_ ABSL_GUARDED_BY(mutex_);
   // Whether the store may have events that the hub no longer has.
   bool reads_store_ ABSL_GUARDED_BY(mutex_) = true;
-  bool is_last_ ABSL_GUARDED_BY(mutex_) = false;  // nothing follows what is in next_
+  bool is_last_ ABSL_GUARDED_BY(mutex_) = false;  // no event follows those in next_
   v1::SweepEvent sending_;                        // belongs to gRPC while writing_
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;

@@ -16,7 +16,7 @@
 
 namespace meshwright::server {
 
-// What the service needs. REQUIRES: all of it outlives the service.
+// The objects and settings that the service uses. REQUIRES: the objects outlive the service.
 struct SweepsServiceParts {
   db::SweepStore* store = nullptr;
   SweepEngine* engine = nullptr;

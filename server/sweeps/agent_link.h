@@ -24,7 +24,7 @@ struct AssignedAttempt {
   std::string gang_secret;
 };
 
-// Messages wait for Flush() or Close(), so that messages that belong together are sent together.
+// Messages are queued until Flush() or Close(), so that related messages are sent together.
 class AgentLink {
  public:
   virtual ~AgentLink() = default;

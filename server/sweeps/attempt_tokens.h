@@ -1,10 +1,10 @@
 // AttemptTokens makes and checks attempt tokens. A token proves that a result comes from an agent
 // to which the attempt was assigned.
 //
-// A token is an HMAC-SHA256 of the attempt's sweep, trial and number under a secret of the store.
-// Unlike a random number, it need not be stored or loaded, and it keeps randomness out of decisions
-// about attempts. A token stays valid as long as the store exists, even if the server restarts. The
-// engine decides whether the attempt may still bring a result.
+// A token is an HMAC-SHA256 of the attempt's sweep, trial and number, keyed with a secret of the
+// store. Unlike a random token, it need not be stored, and decisions about attempts stay
+// deterministic. A token stays valid as long as the store exists, even if the server restarts. The
+// engine decides whether the attempt may still deliver a result.
 #pragma once
 
 #include <openssl/types.h>
@@ -37,7 +37,8 @@ class AttemptTokens {
   absl::Status Check(int64_t sweep_id, const wire::AttemptKey& key, std::string_view token) const;
 
   // Returns, in hexadecimal, the secret by which the members of an attempt of several agents
-  // authenticate to each other. It is made as the token is, but differs from it.
+  // authenticate to each other. It is an HMAC of the same attempt as the token, for another
+  // purpose.
   std::string GangSecretOf(int64_t sweep_id, const wire::AttemptKey& key) const;
 
  private:

@@ -1,4 +1,4 @@
-// DigestResult() turns a result that an agent delivered into what is stored of it.
+// DigestResult() turns a result that an agent delivered into the form that is stored.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct StepWork {
 // Returns the work of a plan, or nullopt if the text is not a plan.
 std::optional<StepWork> StepWorkOf(const std::string& plan_json);
 
-// Returns what is stored of a result. The MFU is a share of the peak in `work`, whatever peak the
-// worker knew, so that the trials of a sweep are comparable whichever agents ran them. An invalid
-// result becomes a failed one that says why.
+// Returns the stored form of a result. Its MFU is a share of the peak FLOP/s in `work`, and not of
+// the peak that the worker assumed, so that the MFU of a sweep's trials is comparable across
+// agents. An invalid result becomes a failed result that says what is invalid.
 DigestedResult DigestResult(const trial::TrialResult& delivered,
                             const std::optional<StepWork>& work, const trial::ResultLimits& limits);
 

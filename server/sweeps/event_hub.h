@@ -1,9 +1,9 @@
 // EventHub delivers two kinds of events to the watchers of a sweep: stored events, and the progress
 // of running trials, which is not stored.
 //
-// Callers may rely on: a watcher that takes its events in time misses none and sees none twice. For
-// a watcher that does not, the hub drops the events kept so far and says so (Batch::missed). Nobody
-// waits for a watcher.
+// Callers may rely on: a watcher that takes its events in time gets each event once. If a watcher
+// is too slow, the hub drops the events that it has kept for this watcher and reports that
+// (Batch::missed). No function waits for a watcher.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class EventHub {
   // `observer` sees all stored events before watchers do; it may be empty.
   explicit EventHub(Observer observer = {}) : observer_(std::move(observer)) {}
 
-  // What came since the last Take().
+  // The events since the last Take().
   struct Batch {
     std::vector<Event> events;    // by sequence
     std::vector<Event> progress;  // the newest of each trial
@@ -43,7 +43,7 @@ class EventHub {
     Subscription(const Subscription&) = delete;
     Subscription& operator=(const Subscription&) = delete;
 
-    // Returns what came since the last call. May be called from the callback.
+    // Returns the events since the last call. May be called from the callback.
     Batch Take();
 
    private:

@@ -26,16 +26,16 @@ namespace meshwright::server {
 class GroupWriter {
  public:
   struct Job {
-    // Changes the store; empty if there is nothing to store. It may run more than once, each time
-    // as if it had never run before. An error undoes this job alone. But if the error says that the
-    // store can't be written now, the whole group is retried later.
+    // Changes the store; empty if there is nothing to store. It may run more than once, and each
+    // run finds the store without the changes of earlier runs. An error undoes this job alone. But
+    // if the error says that the store can't be written now, the whole group is retried later.
     std::function<absl::Status(db::SweepAccess&)> store;
     // Gets the status of `store`, or Cancelled if the writer stopped before the job was stored. May
     // be empty.
     std::function<void(const absl::Status&)> stored;
   };
   struct Hooks {
-    // Gets the events of a group that was just stored, before the jobs' `stored` run.
+    // Gets the events of a group that was just stored. Runs before the jobs' `stored`.
     std::function<void(std::vector<db::EventRecord>)> events;
     // Called on the writer's thread when the store can no longer be written.
     std::function<void(const absl::Status&)> failed;
@@ -51,7 +51,7 @@ class GroupWriter {
   // Waits until every job submitted so far is stored. Returns false if that takes longer than
   // `patience`.
   bool Flush(absl::Duration patience);
-  // Stores what is queued, as far as the store permits, and ends the thread.
+  // Stores the queued jobs, as far as the store can be written, and ends the thread.
   void Stop();
 
  private:

@@ -1,5 +1,5 @@
-// PolicyThread decides which candidates of a sweep run next. It does so on a thread of its own,
-// since a decision takes longer than the engine may wait.
+// PolicyThread decides which candidates of a sweep run next, on a thread of its own, since a
+// decision takes longer than the engine may wait.
 #pragma once
 
 #include <functional>

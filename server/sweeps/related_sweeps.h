@@ -1,4 +1,5 @@
-// Reads a sweep's related sweeps from the store: earlier sweeps whose results inform its choices.
+// FindRelatedSweeps() reads a sweep's related sweeps from the store. These are earlier sweeps whose
+// results inform the choice of trials.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -7,9 +8,9 @@
 
 namespace meshwright::server {
 
-// Returns the sweeps whose results inform the choices of `sweep`, the most similar first. They are
-// found among the latest sweeps that were created before it. A related sweep must have ended when
-// `sweep` was created, and must share its planner version, worker version and kind of device.
+// Returns the related sweeps of `sweep`, the most similar first, from among the latest sweeps that
+// were created before `sweep`. A related sweep must have ended when `sweep` was created, and must
+// have the same planner version, worker version and kind of device.
 //
 // Returns none for a sweep that chooses no trials or was requested without earlier measurements
 // (`fresh`). The answer changes only if an earlier sweep is deleted.

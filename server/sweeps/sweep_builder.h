@@ -33,7 +33,8 @@ struct SweepOptions {
   std::optional<int64_t> memory_limit_bytes;  // per rank
 };
 
-// Enough to include layouts that differ in kind from the one that is predicted to be the best.
+// This number is large enough that the candidates include layouts of other kinds than the predicted
+// best one.
 inline constexpr int32_t kUsualCandidates = 128;
 
 struct NewSweep {
@@ -42,8 +43,8 @@ struct NewSweep {
 };
 
 // Returns a sweep whose candidates are numbered by predicted MFU. A layout that the request names
-// is a trial from the start; if the search finds it too, it is still one candidate. If every
-// candidate is to run, whatever its expected gain, all of them are trials from the start.
+// is a trial from the start; if the search finds it too, it is still one candidate. If all
+// candidates run regardless of their expected gain, all of them are trials from the start.
 //
 // Returns InvalidArgument for a number out of range, for a request that no layout can serve, and
 // for a named layout that can't run, with the rule that it breaks. If nothing fits and no layout is
@@ -57,9 +58,9 @@ NewSweep RepeatSweep(const db::SweepRecord& source, const std::vector<db::TrialR
                      const SweepOptions& options, absl::Time now);
 
 // Turns each candidate whose layout was measured before into a trial with that result. The earlier
-// trial must have run under this worker version, and its model, cluster, training, number of
-// devices, memory limit and seed must be the same. `adaptive` says whether the sweep's trials may
-// run fewer steps than requested.
+// trial must have run under `worker_version`, with the same model, cluster, training, number of
+// devices, memory limit and seed. `adaptive` says whether the sweep's trials may run fewer steps
+// than requested.
 absl::Status ReuseResults(db::SweepReader& store, const std::string& worker_version, bool adaptive,
                           NewSweep& made);
 

@@ -72,28 +72,28 @@ class SweepEngine {
   // Returns how many runs were new.
   absl::StatusOr<int64_t> Import(std::vector<db::NewImport> runs);
 
-  // Connects an agent. An agent that was not heard from for a lease is replaced. Returns
-  // AlreadyExists if another agent of this name is connected. Returns Aborted instead, for at most
-  // a lease, as long as the connected agent may be the same agent before a restart. `held` names
-  // the attempts that the agent runs or of which it still has results.
+  // Connects an agent. It replaces a connected agent of the same name if that is the same process
+  // or was not heard from for a lease. Otherwise the call returns AlreadyExists, or Aborted for at
+  // most a lease if the connected agent may be an earlier process of this agent. `held` names the
+  // attempts that the agent runs or of which it still has results.
   absl::Status Connect(AgentInfo info, const std::vector<wire::AttemptKey>& held,
                        std::shared_ptr<AgentLink> link);
   // Notes that the stream of `link` broke.
   void Disconnect(const std::string& agent, const AgentLink* link);
-  // Notes that the agent leaves on purpose. What it holds is queued again and does not count as
-  // lost.
+  // Notes that the agent leaves on purpose. The trials that it holds are queued again, and their
+  // attempts do not count as lost.
   void Leave(const std::string& agent, const AgentLink* link, const std::string& reason);
-  // Tells the core what an agent says (server/engine/engine_input.h).
+  // Passes an agent's message to the core (server/engine/engine_input.h).
   void Hear(EngineEvent event);
-  // Tells the core what a caller asks for. Returns the status immediately.
+  // Passes a caller's request to the core. Returns the status immediately.
   absl::Status Request(EngineEvent event);
-  // Tells the core what a caller asks for. Returns the status once the decision is stored. Returns
+  // Passes a caller's request to the core. Returns the status once the decision is stored. Returns
   // Unavailable if the store can't be written for a while.
   absl::Status RequestAndStore(EngineEvent event);
-  // Gets the verdict once, after whatever it changes is durable.
+  // Gets the verdict once, after the changes that it implies are durable.
   using FinishDone = std::function<void(const FinishVerdict&)>;
-  // Delivers a result. `token` is the token that came with the result. If that is not the attempt's
-  // token, the result is refused and nothing changes.
+  // Delivers a result. `token` came with the result. If `token` is not the attempt's, the result is
+  // refused and nothing changes.
   void Finish(const std::string& agent, const wire::AttemptKey& key, const std::string& token,
               const trial::TrialResult& result, FinishDone done);
   std::vector<AgentStatus> ListAgents();
@@ -102,7 +102,7 @@ class SweepEngine {
   // Ends every stream with this status; the agents come back later.
   void CloseAgents(const absl::Status& status);
 
-  // Does what is due, and prunes old events. Must be called repeatedly as time passes.
+  // Does the work that is due, and prunes old events. Must be called repeatedly as time passes.
   void Tick();
   // Waits until everything that was decided so far is stored and sent.
   void Flush() {
@@ -171,7 +171,7 @@ class SweepEngine {
   static absl::StatusOr<FinishVerdict> JudgeLate(const Delivery& delivery,
                                                  const AttemptTokens& tokens, absl::Time now,
                                                  db::SweepAccess& access);
-  // What is needed to judge a result.
+  // The facts that are needed to judge a result.
   struct TrialPlace {
     int64_t sweep_id = 0;
     trial::ResultLimits limits;

@@ -1,4 +1,4 @@
-// Conversion of stored records to their messages on the wire.
+// ToWire() converts stored records to their messages on the wire.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace meshwright::server {
 
-// What a trial's message says about its sweep.
+// The facts about a sweep that its trials' messages repeat.
 struct TrialsSweep {
   std::string name;
   std::string model;

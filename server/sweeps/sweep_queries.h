@@ -1,5 +1,5 @@
-// SweepQueries answers every read of sweeps and trials: for calls over gRPC, and for commands that
-// open the database file themselves.
+// SweepQueries answers all reads of sweeps and trials. Calls over gRPC use it, and so do commands
+// that open the database file themselves.
 //
 // Callers may rely on: no read waits for a decision or a write of the engine. No answer is longer
 // than a client accepts (server/calls/paging.h).

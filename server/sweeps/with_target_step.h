@@ -1,4 +1,4 @@
-// The step time that an adaptive trial has to beat.
+// WithTargetStep() tells an adaptive trial which step time it has to beat.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// Compares the tables of facets that measurements share with the measurements themselves.
+// ExpectFacetsOfAllRows() expects that the tables of the facets have the values of every
+// measurement.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The fixture of the tests that every store must pass, on a file and in memory.
+// StoreConformanceTest is the fixture of the tests that every store must pass, in a file and in
+// memory.
 #pragma once
 
 #include <unistd.h>

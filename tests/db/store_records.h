@@ -1,4 +1,4 @@
-// Records used by tests of stores.
+// These functions make records for tests of stores.
 #pragma once
 
 #include <string>
@@ -65,7 +65,7 @@ inline TrialTransition Assign(int64_t sweep_id, int32_t number, int32_t attempt)
           .time = At(1)};
 }
 
-// Its agent vanished.
+// Returns the transition of a trial whose agent vanished.
 inline TrialTransition Lose(int64_t sweep_id, int32_t number, int32_t attempt) {
   return {.sweep_id = sweep_id,
           .number = number,

@@ -1,5 +1,5 @@
-// Processes that tests start, with their output in files. A process that still runs when its
-// Process object is destroyed is killed.
+// Process is a process that a test starts, with its output in files. The destructor kills a process
+// that still runs.
 #pragma once
 
 #include <fcntl.h>
@@ -73,7 +73,7 @@ class Process {
     Poll(0);
     return *exit_code_;
   }
-  // Like Wait(), but ends the process after `timeout` and then returns nullopt.
+  // Waits as Wait() does, but for at most `timeout`. Then kills the process and returns nullopt.
   std::optional<int> WaitWithin(std::chrono::seconds timeout) {
     if (WaitFor([this] { return !running(); }, timeout)) return exit_code_;
     Signal(SIGKILL);
@@ -101,7 +101,7 @@ class Process {
   std::optional<int> exit_code_;
 };
 
-// A fixture with a folder per test, and the binary under test.
+// BinaryTest is a fixture for tests of the binary `meshwright`, with a folder per test.
 class BinaryTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,11 +1,13 @@
-// How much of the predicted bf16 memory a run on this CPU must reach.
+// LeastShareOfBf16Memory() returns the share of the predicted bf16 memory that a run on this CPU
+// must reach.
 #pragma once
 
 namespace meshwright {
 
-// oneDNN holds an fp32 copy of a bf16 product (planner/worker_memory/worker_matmul.h) where it has
-// kernels for it, which need AVX-512; on other CPUs the predicted scratch memory stays unused. How
-// much it holds depends on the CPU's caches: 97.995 % was seen on a Xeon with AMX.
+// oneDNN holds an fp32 copy of a bf16 product (planner/worker_memory/worker_matmul.h) if the CPU
+// has AVX-512, which its bf16 kernels need; on other CPUs the predicted scratch memory stays
+// unused. The size of the copy depends on the CPU's caches. On a Xeon with AMX, a run reached
+// 97.995 % of the prediction.
 inline double LeastShareOfBf16Memory() {
   const bool has_kernels = __builtin_cpu_supports("avx512f") &&
                            __builtin_cpu_supports("avx512bw") &&

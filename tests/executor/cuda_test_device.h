@@ -1,4 +1,4 @@
-// CUDA devices for tests, from the module built beside the worker.
+// OpenCudaTestDevice() opens CUDA devices for tests, with the module built beside the worker.
 #pragma once
 
 #include <cstdlib>
@@ -16,8 +16,8 @@ inline std::string BinFolder() {
   return folder == nullptr ? "." : folder;
 }
 
-// Asks the worker, without loading CUDA into this process. A worker that fails is an error, not a
-// machine without devices.
+// Returns the devices that the worker lists, without loading CUDA into this process. Throws if the
+// worker fails.
 inline const DeviceList& CudaDevices() {
   static const DeviceList& list = *new DeviceList([] {
     const auto answer = ListDevicesHere(BinFolder() + "/meshwright-worker");
@@ -28,8 +28,8 @@ inline const DeviceList& CudaDevices() {
 }
 inline int32_t CudaDeviceCount() { return CudaDevices().count(); }
 
-// Makes the device the calling thread's; with a hub, as one of several ranks. Throws where it is
-// not available.
+// Opens the device for the calling thread. With a hub, the thread is one of several ranks. Throws
+// if the device is not available.
 inline std::unique_ptr<worker::Device> OpenCudaTestDevice(int32_t index,
                                                           worker::ThreadHub* hub = nullptr) {
   absl::StatusOr<std::unique_ptr<worker::Device>> device =

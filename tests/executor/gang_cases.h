@@ -1,4 +1,5 @@
-// The layouts whose ranks lie on several hosts: each axis across the border.
+// GangCases() lists the layouts that are tested with ranks on several hosts. For each axis there is
+// a layout whose groups span two hosts.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +13,21 @@ namespace meshwright::trial {
 
 struct GangCase {
   LayoutCase layout;
-  std::vector<int32_t> ranks = {2, 2};  // of each member
+  std::vector<int32_t> ranks = {2, 2};  // number of ranks of each member
 };
 
 inline void PrintTo(const GangCase& test_case, std::ostream* out) {
   *out << test_case.layout.layout;
 }
 
-// "over_2_1_1": how many ranks each member has.
+// Returns the numbers of ranks of the members as a word: "over_2_1_1".
 inline std::string RanksWord(const GangCase& test_case) {
   std::string word = "over";
   for (const int32_t ranks : test_case.ranks) word += "_" + std::to_string(ranks);
   return word;
 }
 
-// A test's name: "tp1_pp4_dp1_over_2_1_1".
+// Returns a test's name: "tp1_pp4_dp1_over_2_1_1".
 inline std::string CaseName(const GangCase& test_case) {
   return CaseName(test_case.layout) + "_" + RanksWord(test_case);
 }

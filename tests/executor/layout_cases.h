@@ -1,6 +1,7 @@
-// The layouts that the worker is tested with: each axis alone, pairs, all together; each schedule,
-// ZeRO stage and recompute mode; norms of heads and blocks of other families under each; and stages
-// without layers. All are small enough for one machine.
+// A LayoutCase is a layout with which the worker is tested. There are cases for each axis alone,
+// pairs of axes and all axes; for each schedule, ZeRO stage and recompute mode; for norms of heads
+// and blocks of other model families under each of these; and for stages without layers. All cases
+// are small enough for one machine.
 #pragma once
 
 #include <cctype>
@@ -16,40 +17,41 @@
 
 namespace meshwright::trial {
 
-// How the model differs from TinyModel().
+// The differences between a case's model and TinyModel().
 struct ModelVariant {
   bool tied = false;
   int64_t layers = 4;
   int64_t kv_heads = 2;  // of 4 heads
   bool qkv_bias = false;
   bool qk_norm = false;
-  bool odd = false;  // widths that no number of ranks divides
+  bool odd = false;  // widths that are not divisible by the number of ranks
   planner::FfnKind ffn = planner::FfnKind::kSwiGlu;
   planner::StreamNorm norm = planner::StreamNorm::kRms;
   bool biases = false;  // for all of a block's products
   double rotary_share = 1.0;
   bool positions = true;
-  int64_t experts = 0;  // of width 24, in every layer after the first; 0: none
+  int64_t experts = 0;  // number of experts in each layer but the first, of width 24; 0: none
   int64_t top_k = 2;
-  bool shared = false;   // a shared expert beside them
-  bool sigmoid = false;  // sigmoid scores; one of two groups of experts is taken
+  bool shared = false;   // also a shared expert
+  bool sigmoid = false;  // sigmoid scores; experts come from one of two groups
   bool balanced = false;
   double capacity = 0.0;       // factor of an expert's even share; 0: no limit
-  bool router_losses = false;  // with a bias of the router
-  // Keys that queries see in the first layer, the third, and so on; the other layers see all.
+  bool router_losses = false;  // balance loss, z-loss and a bias of the router
+  // Number of keys that queries see in the first layer, the third, and so on. In the other layers,
+  // queries see all keys.
   int64_t window = 0;
-  bool chunked = false;  // queries see the keys of their chunk instead
+  bool chunked = false;  // queries see only the keys of their chunk of `window` tokens
   bool latent = false;
-  int64_t value_dim = 8;  // of latent attention, whose keys have 12
+  int64_t value_dim = 8;  // width of values in latent attention, whose keys have width 12
   bool muon = false;      // instead of AdamW
   bool sinks = false;
   bool selection_bias = false;  // of experts; large enough to reroute tokens
-  // A config.json that the model is read from, overriding the above, and the name of its cases.
+  // A config.json from which the model is read instead, and the name of its cases.
   const char* config = nullptr;
   const char* config_name = "";
 };
 
-// Which of a table's cases run on every change stands in chosen_layouts.txt (layout_choice.h).
+// chosen_layouts.txt says which of a table's cases run on every change (layout_choice.h).
 struct LayoutCase {
   std::string layout;
   ModelVariant model = {};
@@ -58,7 +60,7 @@ struct LayoutCase {
 
 inline void PrintTo(const LayoutCase& test_case, std::ostream* out) { *out << test_case.layout; }
 
-// What a model has that TinyModel() has not, in the words that a test's name has behind the layout.
+// Returns the differences from TinyModel() as the words that follow the layout in a test's name.
 inline std::vector<std::string> ModelWords(const ModelVariant& model) {
   std::vector<std::string> words;
   const auto add = [&words](bool has, std::string word) {
@@ -103,7 +105,7 @@ inline std::string CaseName(const LayoutCase& test_case) {
   return name;
 }
 
-// The first layer stays dense.
+// Makes all layers but the first layers with experts.
 inline void AddExperts(const ModelVariant& variant, planner::ModelSpec& model) {
   planner::LayerGroup experts = model.groups.front();
   model.groups.front().count = 1;
@@ -128,7 +130,7 @@ inline void AddExperts(const ModelVariant& variant, planner::ModelSpec& model) {
   model.groups.push_back(experts);
 }
 
-// Groups of one layer each, of which every other one has a window.
+// Divides the model into groups of one layer each, of which every other one has a window.
 inline void AlternateWindows(const ModelVariant& variant, planner::ModelSpec& model) {
   planner::LayerGroup layer = model.groups.front();
   const int64_t layers = model.layers();
@@ -200,35 +202,38 @@ std::vector<LayoutCase> WindowCases();
 std::vector<LayoutCase> LatentCases();
 std::vector<LayoutCase> SinkCases();
 
-// Experts under each axis, schedule, ZeRO stage and recompute mode. Under learned routing a rank's
-// memory depends on the routing.
+// Models with experts under each axis, schedule, ZeRO stage and recompute mode. With learned
+// routing, a rank's memory depends on the routing.
 std::vector<LayoutCase> BalancedExpertCases();
 std::vector<LayoutCase> LearnedExpertCases();
 std::vector<LayoutCase> MuonExpertCases();
 
-// In module_layout_cases.cc: each module that a layout may name in rc=, and several.
+// Defined in module_layout_cases.cc: each module that a layout may name in rc=, and combinations.
 std::vector<LayoutCase> DenseModuleCases();
 std::vector<LayoutCase> BalancedModuleCases();
 std::vector<LayoutCase> LearnedModuleCases();
 
-// In gpt_oss_cases.cc: toy models of that family, at least one per axis and schedule.
+// Defined in gpt_oss_cases.cc: toy models of the GPT-OSS family, at least one per axis and
+// schedule.
 std::vector<LayoutCase> BalancedGptOssCases();
 std::vector<LayoutCase> LearnedGptOssCases();
 std::vector<LayoutCase> MuonGptOssCases();
 
-// In selection_bias_cases.cc: routers whose selection biases are updated, under learned routing.
+// Defined in selection_bias_cases.cc: routers whose selection biases are updated, with learned
+// routing.
 std::vector<LayoutCase> SelectionBiasCases();
 
 // All cases of models without experts, except those for modules.
 std::vector<LayoutCase> AllCases();
 
-// Offloading layouts of models that a GPU runs.
+// Layouts that offload, for models that run on a GPU.
 std::vector<LayoutCase> OffloadCases();
 
-// Stages that hold an end of the model and no layer.
+// Layouts with stages that have the embedding or the head, but no layer.
 std::vector<LayoutCase> EndStageCases();
 
-// In narrow_cases.cc: models whose products take E4M3 factors; and such as run in bf16 around them.
+// Defined in narrow_cases.cc: models whose products have E4M3 factors. In the Bf16 cases, all other
+// operators run in bf16.
 std::vector<LayoutCase> NarrowCases();
 std::vector<LayoutCase> NarrowExpertCases();
 std::vector<LayoutCase> NarrowBf16Cases();

@@ -1,10 +1,10 @@
-// Which layouts the slow tests run of those that the nightly ones run.
+// Chosen() says which of the nightly tests' layouts also run in the tests of every change.
 //
-// A table is what one kind of test runs: layouts of one kind of model, held to the same. Of each
-// table chosen_layouts.txt names a choice, one name of a case a line behind the table's.
-// layout_choice_test.cc says what the choice of a table needs to have something of. It is held
-// table by table and not over all: what breaks a value of a key for experts breaks it in their code
-// alone.
+// A table has the layouts of one kind of test: models of one kind with the same expectations.
+// chosen_layouts.txt names a choice from each table; each line has the table's name and a case's
+// name. layout_choice_test.cc says which properties the choice from each table has to cover. It
+// checks every table separately, since a layout key may fail in the code of one table's models
+// only, such as the code of experts.
 #pragma once
 
 #include <string_view>
@@ -22,11 +22,12 @@ struct ChosenLayout {
   std::string_view name;
 };
 
-// In the order of the file.
+// Returns the lines in the order of the file.
 const std::vector<ChosenLayout>& ChosenLayouts();
 bool IsChosen(std::string_view table, std::string_view name);
 
-// The cases of a table that run: all of them in the nightly tests, and else those that are chosen.
+// Returns the cases of a table that run: all cases in the nightly tests, and otherwise the chosen
+// ones.
 template <typename Case>
 std::vector<Case> Chosen(std::string_view table, std::vector<Case> cases) {
   if (IsNightly()) return cases;

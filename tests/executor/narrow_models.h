@@ -1,5 +1,5 @@
-// A small model for tests with products in fp8. Under every layout in these tests, a rank's widths
-// are multiples of 128, so that no quantisation tile is divided between ranks.
+// NarrowModel() is a small model for tests with products in fp8. Under every layout in these tests,
+// a rank's widths are multiples of 128, so that no quantisation tile is divided between ranks.
 #pragma once
 
 #include "planner/spec/model_spec.h"
@@ -7,7 +7,8 @@
 
 namespace meshwright::trial {
 
-// Hidden 128, 2 query heads of 128 and as many key/value heads, FFN 256, vocabulary 64.
+// The model has a hidden width of 128, 2 query heads and by default 2 key/value heads of width 128,
+// an FFN width of 256, and a vocabulary of 64.
 inline planner::ModelSpec NarrowModel(int64_t layers, int64_t kv_heads = 2) {
   planner::ModelSpec model;
   model.name = "narrow";

@@ -1,4 +1,5 @@
-// The layouts that run as processes over gloo: a choice, for all of them run over threads.
+// A ProcessCase is a layout whose ranks run as processes over Gloo. Only some layouts do; all of
+// them run with threads as ranks.
 #pragma once
 
 #include <ostream>
@@ -18,7 +19,7 @@ inline void PrintTo(const ProcessCase& test_case, std::ostream* out) {
   *out << planner::PrecisionName(test_case.precision) << " " << test_case.layout.layout;
 }
 
-// A test's name: "fp32_tp2_pp2_dp1_tied".
+// Returns a test's name: "fp32_tp2_pp2_dp1_tied".
 inline std::string CaseName(const ProcessCase& test_case) {
   return std::string(planner::PrecisionName(test_case.precision)) + "_" +
          CaseName(test_case.layout);

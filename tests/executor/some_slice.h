@@ -1,4 +1,4 @@
-// A slice trial's result with a value in every field.
+// SomeSlice() returns a slice trial's result with a value in every field.
 #pragma once
 
 #include "executor/trial/slice_result.h"

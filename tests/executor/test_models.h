@@ -1,4 +1,4 @@
-// Small models for executor tests.
+// These functions make small models for executor tests.
 #pragma once
 
 #include "planner/spec/model_spec.h"
@@ -6,7 +6,8 @@
 
 namespace meshwright::trial {
 
-// 4 layers, hidden 32, 4 query heads over 2 key/value heads of 8, FFN 48, vocabulary 64.
+// Returns a model with 4 layers, a hidden width of 32, 4 query heads and 2 key/value heads of width
+// 8, an FFN width of 48, and a vocabulary of 64.
 inline planner::ModelSpec TinyModel() {
   planner::ModelSpec model;
   model.name = "tiny";
@@ -19,7 +20,8 @@ inline planner::ModelSpec TinyModel() {
   return model;
 }
 
-// 4 heads over latents of 10 and 6; a third of each query and key is rotated.
+// Returns latent attention with 4 heads, a query latent of rank 10 and a key/value latent of rank
+// 6. RoPE rotates a third of each query and key.
 inline planner::Attention TinyLatentAttention(int64_t value_dim) {
   return {.kind = planner::AttentionKind::kLatent,
           .heads = 4,

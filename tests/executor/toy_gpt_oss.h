@@ -1,10 +1,10 @@
-// The config.json of a toy GPT-OSS: sinks, a window in every other layer, biases in all products,
-// clamped SwiGLU.
+// kToyGptOss is the config.json of a toy GPT-OSS model, with sinks, a window in every other layer,
+// biases in all products, and clamped SwiGLU.
 #pragma once
 
 namespace meshwright::trial {
 
-// The limit is set so that about half of the values of a freshly initialised model exceed it.
+// About half of the values of a freshly initialised model exceed swiglu_limit.
 inline constexpr char kToyGptOss[] = R"({
   "architectures": ["GptOssForCausalLM"],
   "attention_bias": true,

@@ -1,8 +1,9 @@
-// Fuzz targets for the project's inputs from outside, each a function of bytes.
+// A Target is a fuzz target for one kind of the project's inputs from outside. Each is a function
+// of bytes.
 //
-// A target parses the bytes as its kind of input. It must not crash or hang, and accepted input
-// must round-trip: where it has a text or message form, that form is parsed again and must be the
-// same. A target aborts with a sentence where this fails.
+// A target parses the bytes as its kind of input, and must not crash or hang. Accepted input must
+// round-trip: if it has a text or message form, that form is parsed again and must give the same
+// value. A target aborts with a sentence if this fails.
 #pragma once
 
 #include <array>
@@ -22,9 +23,9 @@ void ReadHistoryFilter(std::string_view text);    // the condition of `history -
 void ReadMeasurements(std::string_view csv);      // runs in the format of `validate`
 void ReadTrialPlan(std::string_view json);        // the input of a worker
 void ReadTrialResult(std::string_view json);      // the output of a worker
-void ReadPlanRequest(std::string_view message);   // from a client
-void ReadAgentMessage(std::string_view message);  // from an agent
-void ReadGangStream(std::string_view stream);     // from another member of a gang, or a stranger
+void ReadPlanRequest(std::string_view message);   // a client's message
+void ReadAgentMessage(std::string_view message);  // an agent's message
+void ReadGangStream(std::string_view stream);     // a stream from a gang's member or a stranger
 
 inline constexpr std::array<Target, 10> kTargets = {{{"config", ReadModelConfig},
                                                      {"layout", ReadLayout},

@@ -1,4 +1,4 @@
-// Numerical gradients of reference operators, by finite differences in fp64.
+// ExpectGradient() checks gradients of reference operators by finite differences in fp64.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using Values = std::vector<double>;
 
 inline constexpr auto kFp64 = ElementType::kFp64;
 
-// Reproducible numbers of either sign.
+// Returns reproducible numbers of both signs.
 inline Values Numbers(size_t count, double phase) {
   Values values(count);
   for (size_t i = 0; i < count; ++i)
@@ -29,7 +29,7 @@ inline double Dot(const Values& a, const Values& b) {
   return sum;
 }
 
-// Expects `gradient` to be the gradient of `loss` at `x`, by central differences.
+// Expects that `gradient` equals the central differences of `loss` at `x`.
 inline void ExpectGradient(const Values& gradient, const Values& x,
                            const std::function<double(Values)>& loss) {
   constexpr double kStep = 1e-5;

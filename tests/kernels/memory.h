@@ -1,4 +1,4 @@
-// Memory of the device that a test's operators run on.
+// Memory is the memory of the device on which a test's operators run.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace meshwright::kernels {
 
-// Where an implementation's arrays live.
+// An implementation's arrays live in this memory.
 class Memory {
  public:
   virtual ~Memory() = default;

@@ -1,5 +1,5 @@
-// Tests implementations of the operators on numbers that pseudo-random operands lack: halfway cases
-// of rounding, NaN and infinity, and arguments far from 0.
+// These functions test implementations of the operators on numbers that pseudo-random operands
+// lack: halfway cases of rounding, NaN and infinity, and arguments far from 0.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,8 @@ std::vector<T> Downloaded(Memory& memory, const T* data, size_t count) {
   return values;
 }
 
-// Every upper half of an fp32 number, with lower halves at and near the ends and the middle.
+// Returns fp32 numbers with every upper half of 16 bits. The lower halves are at and near the ends
+// and the middle of their range.
 inline std::vector<float> NumbersAroundEveryBf16() {
   std::vector<float> numbers;
   for (uint32_t upper = 0; upper < 0x10000; ++upper) {
@@ -43,7 +44,8 @@ inline std::vector<float> NumbersAroundEveryBf16() {
   return numbers;
 }
 
-// An optimizer step of length 0 rounds the master weights and leaves them unchanged.
+// Tests rounding to bf16 with an optimizer step at learning rate 0, which rounds the master weights
+// to the weights and leaves the master weights unchanged.
 inline void ExpectBf16OfEveryKind(const Kernels& kernels, Memory& memory) {
   const std::vector<float> master = NumbersAroundEveryBf16();
   const std::vector<float> zeros(master.size());
@@ -69,21 +71,21 @@ inline void ExpectBf16OfEveryKind(const Kernels& kernels, Memory& memory) {
     const bool right =
         std::isnan(master[i]) ? std::isnan(Widen(rounded[i])) : rounded[i].bits == expected.bits;
     if (right) continue;
-    // A few failures show what is wrong.
+    // Stops after a few failures, which suffice to show the mistake.
     ASSERT_LT(++mistakes, 10);
     ADD_FAILURE() << std::bit_cast<uint32_t>(master[i]) << " became " << rounded[i].bits << ", not "
                   << expected.bits;
   }
 }
 
-// Of either sign, from 0 to the largest fp32 numbers.
+// Returns gates of both signs, from 0 to the largest fp32 numbers.
 inline std::vector<float> GatesOfEverySize() {
   std::vector<float> gates = {0.0f, -0.0f};
   for (int step = 0; step < 497; ++step) {
     const auto size = static_cast<float>(1e-30 * std::pow(1.37, step));
     gates.insert(gates.end(), {size, -size});
   }
-  // Where exp(-gate) leaves the range of the GPU's reciprocal, and that of fp32.
+  // Near these gates, exp(-gate) leaves the range of the GPU's reciprocal and the range of fp32.
   for (int quarters = 320; quarters < 440; ++quarters) {
     const float size = 0.25f * static_cast<float>(quarters);
     gates.insert(gates.end(), {size, -size});
@@ -91,7 +93,7 @@ inline std::vector<float> GatesOfEverySize() {
   return gates;
 }
 
-// The fp32 error stated in kernels/cuda/swiglu.cu, with a margin for the products.
+// Returns the fp32 error that kernels/cuda/swiglu.cu states, with a margin for the products.
 inline double SigmoidTolerance(double gate) {
   constexpr double kUlp = 0x1p-23;
   return (8.0 + 1.2 * std::min(std::abs(gate), 110.0)) * kUlp;
@@ -128,8 +130,8 @@ inline void ExpectSwigluOfEveryGate(const Kernels& kernels, Memory& memory) {
   }
 }
 
-// Neighbours of every E4M3 number and of the midpoints between them, of either sign; NaN and
-// infinity; and numbers beyond the largest.
+// Returns all E4M3 numbers, the midpoints between them, and the nearest neighbours of all these in
+// type T, with both signs. Also returns NaN, infinity, and numbers beyond the largest E4M3 number.
 template <typename T>
 std::vector<T> NumbersAroundEveryE4m3() {
   std::vector<T> numbers = {T(NAN), T(INFINITY), T(-INFINITY), T(0), T(-0.0), T(1e30), T(-449)};
@@ -146,8 +148,9 @@ std::vector<T> NumbersAroundEveryE4m3() {
   return numbers;
 }
 
-// Each number in its own tile, with another number that makes the scale 1 or a small or large power
-// of two; a tile of zeros; tiles whose largest number is at and near a change of scale.
+// Returns tiles of two numbers. Each number of NumbersAroundEveryE4m3() is in tiles with another
+// number that makes the scale 1 or a small or large power of two. There is also a tile of zeros,
+// and there are tiles whose largest number is at or near a change of scale.
 template <typename T>
 std::vector<T> TilesOfEveryKind(int64_t* columns) {
   constexpr int64_t kWidth = 2;
@@ -198,13 +201,13 @@ void ExpectTheReferencesE4m3(const Kernels& kernels, Memory& memory, ElementType
   }
 }
 
-// Numbers and scales are the same to the bit.
+// Expects bitwise the same numbers and scales as the reference's.
 inline void ExpectE4m3OfEveryKind(const Kernels& kernels, Memory& memory) {
   ExpectTheReferencesE4m3<float>(kernels, memory, ElementType::kFp32);
   ExpectTheReferencesE4m3<double>(kernels, memory, ElementType::kFp64);
 }
 
-// The same for matrices, in tiles of every shape.
+// Expects bitwise the same results for matrices, in tiles of every shape.
 inline void ExpectTheReferencesTiles(const Kernels& kernels, Memory& memory) {
   for (const OperatorCase& operator_case : QuantiseOperatorCases()) {
     for (const ElementType type : kElementTypes) {
@@ -216,7 +219,7 @@ inline void ExpectTheReferencesTiles(const Kernels& kernels, Memory& memory) {
   }
 }
 
-// Parts of a tensor that begin at an odd element and have odd and even rows.
+// Tests parts of a tensor that begin at an odd element and have rows of odd and even length.
 inline void ExpectTheReferencesNormals(const Kernels& kernels, Memory& memory) {
   for (const int64_t columns : {1, 2, 511, 700}) {
     const auto run = [&](const Kernels& of, Memory& in) {

@@ -1,4 +1,5 @@
-// The arrays of one operator call in a test: pseudo-random inputs, and the operator's outputs.
+// Operands holds the arrays of one operator call in a test: pseudo-random inputs, and the
+// operator's outputs.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ class Operands {
  public:
   Operands(Memory& memory, ElementType type) : memory_(memory), type_(type) {}
 
-  // Uniform in [low, high), of the case's element type.
+  // Returns `count` random numbers of the case's element type, uniform in [low, high).
   void* Elements(int64_t count, double low = -1.0, double high = 1.0) {
     return Put(type_, Random(count, low, high));
   }
@@ -27,7 +28,7 @@ class Operands {
   }
   double* Double(double value) { return PutAs<double>({value}); }
   double* Doubles(int64_t count) { return PutAs<double>(Random(count, -1.0, 1.0)); }
-  // Below `end`.
+  // Returns `count` random integers from 0 to `end` - 1.
   int32_t* Integers(int64_t count, int32_t end) {
     std::vector<int32_t> values;
     values.reserve(static_cast<size_t>(count));
@@ -41,7 +42,7 @@ class Operands {
   void CollectAcc(const void* data, int64_t count) { Collect(AccType(), data, count); }
   void CollectElements(const void* data, int64_t count) { Collect(type_, data, count); }
   void CollectIntegers(const int32_t* data, int64_t count) { CollectNumbers(data, count); }
-  // Independent of the case's type.
+  // The types of these arrays do not depend on the case's type.
   float* Floats(int64_t count) { return PutAs<float>(std::vector<double>(Size(count))); }
   uint8_t* Bytes(int64_t count) { return PutAs<uint8_t>(std::vector<double>(Size(count))); }
   void CollectFloats(const float* data, int64_t count) { CollectNumbers(data, count); }

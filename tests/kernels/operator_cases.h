@@ -1,5 +1,5 @@
-// One call of every fused operator on pseudo-random operands, so that implementations can be
-// compared with the reference.
+// An OperatorCase is a call of a fused operator on pseudo-random operands, with which
+// implementations are compared with the reference.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct OperatorCase {
   std::function<std::vector<double>(const Kernels&, Memory&, ElementType)> run;
 };
 
-// Row widths, in packs of 16 bytes, that kernels handle differently: in one warp, in several, in
-// few or many registers each, at the limits of these, and not in registers at all.
+// Row widths, in packs of 16 bytes, that kernels handle differently: with one or several warps,
+// with few or many registers per thread, at the limits between these, and without registers.
 inline constexpr int64_t kRowPacks[] = {5, 64, 125, 384, 513, 1024, 2048, 2049};
 
 inline int64_t WidthOfPacks(ElementType type, int64_t packs) {
@@ -28,7 +28,7 @@ inline int64_t WidthOfPacks(ElementType type, int64_t packs) {
   return packs * kBf16Elements / size;
 }
 
-// Calls with rows of the given number of packs.
+// Returns a function that calls `run` with rows of the given number of packs.
 template <typename Run>
 auto OfPacks(Run run, int64_t packs) {
   return [=](const Kernels& kernels, Memory& memory, ElementType type, auto... options) {
@@ -36,28 +36,30 @@ auto OfPacks(Run run, int64_t packs) {
   };
 }
 
-// Rows of a norm; few where they are wide, so that tests on an emulated GPU end in time.
+// Returns the number of rows of a norm. Wide rows are few, so that tests on an emulated GPU end in
+// time.
 constexpr int64_t RowsOf(int64_t width) { return width < 3000 ? 67 : 9; }
 
-// Shapes with and without remainders in vector code; some exceed a thread's share.
+// Returns all cases. Their shapes have and lack remainders in vector code, and some exceed a
+// thread's share.
 std::vector<OperatorCase> OperatorCases();
 
-// Parts of them. Of a mixture of experts:
+// Returns the part of OperatorCases() for the operators of a mixture of experts.
 std::vector<OperatorCase> ExpertOperatorCases();
-// Of blocks like GPT-2's, which blocks like Llama's lack: LayerNorm, FFNs without a gate, and
-// biases.
+// Returns the part for operators of blocks like GPT-2's that blocks like Llama's lack: LayerNorm,
+// FFNs without a gate, and biases.
 std::vector<OperatorCase> GptOperatorCases();
-// Those that quantise and dequantise.
+// Returns the part for operators that quantise and dequantise.
 std::vector<OperatorCase> QuantiseOperatorCases();
 
-// Largest difference over the reference's largest magnitude.
+// Returns the largest difference divided by the reference's largest magnitude.
 double RelativeError(const std::vector<double>& actual, const std::vector<double>& reference);
 
 inline constexpr ElementType kElementTypes[] = {ElementType::kFp32, ElementType::kBf16,
                                                 ElementType::kFp64};
 std::string TypeName(ElementType type);
 
-// The error that rounding alone may cause.
+// Returns the largest relative error that rounding alone may cause.
 double Tolerance(ElementType type);
 
 }  // namespace meshwright::kernels

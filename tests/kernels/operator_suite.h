@@ -1,4 +1,5 @@
-// Compares any implementation of the operators with the reference: one test per operator and type.
+// ExpectTheReferencesNumbers() compares an implementation of the operators with the reference, in
+// one test per operator and type.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ inline std::string NameOf(const OperatorParam& param) {
   return TypeName(std::get<0>(param)) + OperatorCases()[std::get<1>(param)].name;
 }
 
-// `memory` is where `kernels` operates.
+// `memory` is the memory of the device on which `kernels` runs.
 inline void ExpectTheReferencesNumbers(const Kernels& kernels, Memory& memory,
                                        const OperatorParam& param) {
   const auto& [type, index] = param;

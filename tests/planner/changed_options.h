@@ -1,5 +1,5 @@
-// For each option of a run a value that is not its default, and a framework that has it: tests
-// change each in turn.
+// kChangedOptions has, for each option of a run, a value other than the default and a framework
+// that supports it. Tests change one option after the other.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ inline constexpr std::array<ChangedOption, 8> kChangedOptions = {{
     {.name = "optimizer", .value = "muon"},
 }};
 
-// Returns the training with the option. REQUIRES: it is one of kChangedOptions.
+// Returns the training with the option set. REQUIRES: `option` is one of kChangedOptions.
 inline TrainingSpec WithOption(TrainingSpec training, const ChangedOption& option) {
   SetOption(option.name, option.name, option.value, training).IgnoreError();
   return training;

@@ -1,12 +1,13 @@
-// Clusters from data-sheet figures and published micro-benchmarks, for tests that quote published
-// numbers: the presets' constants are fitted and change with every fit.
+// These functions make clusters from data-sheet figures and published micro-benchmarks. Tests that
+// quote published numbers use them, since the presets' constants change with every fit.
 #pragma once
 
 #include "planner/spec/cluster_spec.h"
 
 namespace meshwright::planner {
 
-// Rates: FlashAttention-2 (arXiv 2307.08691); the best of large matmuls on an A100.
+// The efficiencies are those of FlashAttention-2 (arXiv 2307.08691) and of the fastest large
+// matmuls on an A100.
 inline HardwareProfile A100Device() {
   return {.name = "A100-80 SXM",
           .peak_bf16_flops = 312e12,
@@ -38,8 +39,8 @@ inline HardwareProfile H100Device() {
   return device;
 }
 
-// Eight devices per node; links at full data-sheet speed without latency, so that a collective
-// takes its volume over the bandwidth.
+// Returns a cluster of nodes with eight devices. Links have full data-sheet speed and no latency,
+// so that the time of a collective is its volume divided by the bandwidth.
 inline ClusterSpec PlainRings(const HardwareProfile& device, double inside_bytes_per_s,
                               double across_bytes_per_s) {
   ClusterSpec cluster;

@@ -1,6 +1,6 @@
-// Locates the published measurements: $MESHWRIGHT_MEASUREMENTS, else ../shared/data/measured beside
-// the checkout. They are not part of the repository, so tests that read them skip where the folder
-// is absent.
+// MeasurementsFolder() returns the folder of the published measurements: $MESHWRIGHT_MEASUREMENTS,
+// or ../shared/data/measured beside the checkout. The measurements are not part of the repository.
+// Tests that read them are skipped if the folder is absent.
 #pragma once
 
 #include <cstdlib>

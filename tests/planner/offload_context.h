@@ -1,12 +1,14 @@
-// A context whose cluster describes its hosts fully and whose framework offloads everything.
+// OffloadContext() returns a context whose cluster describes its hosts fully and whose framework
+// can offload everything.
 #pragma once
 
 #include "tests/planner/plain_context.h"
 
 namespace meshwright::planner {
 
-// Links of 50 GB/s, and 2 TB of memory at 800 GB/s per node of eight devices, all at full speed: no
-// device's share of the memory is slower than its link, and updates run at 100 GB/s per device.
+// A node of eight devices has host links of 50 GB/s per device and 2 TiB of host memory at 800
+// GB/s, all with an efficiency of 1. A device's share of the memory's bandwidth, 100 GB/s, is
+// faster than its link, and optimizer updates on the host run at this rate.
 inline TestContext OffloadContext(const char* model, int64_t seq_len, int64_t global_batch) {
   TestContext test = PlainContext(model, seq_len, global_batch);
   test.cluster.host = {.link_bytes_per_s = 50e9,

@@ -1,5 +1,5 @@
-// A context without fitted constants: a model's published shape on data-sheet devices with plain
-// links, under a framework without overheads of its own.
+// PlainContext() returns a context without fitted constants: a model's published shape on
+// data-sheet devices with plain links, under a framework without overheads.
 #pragma once
 
 #include "tests/planner/data_sheet_clusters.h"

@@ -1,4 +1,4 @@
-// Small specs for planner tests.
+// MakeContext() and MakeRequest() make small specs for planner tests.
 #pragma once
 
 #include "planner/catalog/catalog.h"
@@ -7,7 +7,7 @@
 
 namespace meshwright::planner {
 
-// Owns what an EstimateContext refers to.
+// Owns the objects to which an EstimateContext refers.
 struct TestContext {
   ModelSpec model;
   ClusterSpec cluster;

@@ -1,5 +1,5 @@
-// A fixture with a server in this process that listens over TLS, with tokens, certificates and
-// callers for it.
+// AccessTest is a fixture with a server in this process that listens over TLS, and with tokens,
+// certificates and callers for that server.
 #pragma once
 
 #include <unistd.h>
@@ -144,13 +144,13 @@ class AccessTest : public testing::Test {
     return event;
   }
 
-  // A call with an empty message to any path, whether or not a service has it.
+  // Makes a call with an empty message to any path, which no service needs to have.
   static grpc::Status CallPath(const ServerAccess& access, const std::string& path) {
     grpc::ByteBuffer reply;
     return CallRaw(Dial(access), path, "", &reply);
   }
 
-  // A watch on its own thread until it ends.
+  // A WatchSweep call that is read on its own thread until it ends.
   class Watch {
    public:
     Watch(const ServerAccess& access, const std::string& sweep)
@@ -171,7 +171,7 @@ class AccessTest : public testing::Test {
     }
     bool ended() const { return ended_.load(); }
     bool has_events() const { return events_.load() > 0; }
-    // The status that it ends with.
+    // Waits for the end of the call and returns its status.
     grpc::Status Wait() {
       EXPECT_TRUE(WaitFor([this] { return ended(); }));
       context_.TryCancel();
@@ -189,7 +189,7 @@ class AccessTest : public testing::Test {
     std::thread thread_;
   };
 
-  // Lines of the server's log that contain this text.
+  // Returns the lines of the server's log that contain this text.
   std::vector<LogEntry> Logged(const std::string& part) {
     const absl::MutexLock lock(&log_mutex_);
     std::vector<LogEntry> found;
@@ -210,8 +210,8 @@ class AccessTest : public testing::Test {
 
   TestAuthority authority_;
   std::string folder_;
-  std::atomic<int64_t> ahead_s_{0};  // by which the server's clock was moved ahead
-  // For servers started later.
+  std::atomic<int64_t> ahead_s_{0};  // seconds by which the server's clock is ahead
+  // Options of servers that are started later.
   LimitOptions limits_;
   Recommender recommend_ = planner::AnswerRecommend;
   bool calls_clock_stands_ = false;  // whether the monotonic clock stands still at monotonic_s_

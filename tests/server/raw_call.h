@@ -1,4 +1,4 @@
-// A unary call to any path, for methods without a stub in the project.
+// CallRaw() makes a unary call to any path, for methods without a stub in the project.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace meshwright::server {
 
-// `reply` is the message as bytes.
+// `message` and `reply` are serialised messages.
 inline grpc::Status CallRaw(const std::shared_ptr<grpc::Channel>& channel, const std::string& path,
                             const std::string& message, grpc::ByteBuffer* reply) {
   grpc::GenericStub stub(channel);

@@ -1,4 +1,5 @@
-// A fixture with a server in this process, and agents whose runner belongs to the test.
+// ServerFixture is a fixture with a server in this process. TestAgent is an agent whose trials run
+// a function of the test.
 #pragma once
 
 #include <unistd.h>
@@ -38,7 +39,7 @@ inline trial::TrialResult RunAtOnce(const trial::TrialPlan& plan,
   return Measured(plan);
 }
 
-// Runs until `release` is true, or it is cancelled.
+// Returns a runner whose trials run until `release` is true or they are cancelled.
 inline agent::TrialRunner RunUntil(const std::atomic<bool>& release, std::atomic<int>& started) {
   return [&](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
     ++started;
@@ -64,7 +65,7 @@ bool WaitFor(const Condition& condition) {
   return false;
 }
 
-// An agent on its own thread; stops when destroyed.
+// An agent on its own thread. The destructor stops it.
 class TestAgent {
  public:
   TestAgent(const std::string& server, const std::string& name, agent::TrialRunner runner,
@@ -96,7 +97,7 @@ class TestAgent {
   }
   ~TestAgent() { Stop().IgnoreError(); }
   bool ended() const { return ended_.load(); }
-  // Returns the status with which it ends by itself.
+  // Waits until the agent ends by itself, and returns its status.
   absl::Status Wait() {
     if (thread_.joinable()) thread_.join();
     return status_;
@@ -167,7 +168,7 @@ class ServerFixture : public testing::Test {
     return agents;
   }
 
-  // A sweep of the best layouts, each of which is to run.
+  // Returns a request for a sweep that runs each of the `trials` best layouts.
   static v1::CreateSweepRequest TinySweep(int32_t trials) {
     v1::CreateSweepRequest request;
     request.mutable_plan()->mutable_model()->set_preset("tinystories-15m");
@@ -194,7 +195,7 @@ class ServerFixture : public testing::Test {
     return sweeps_->GetSweep(&context, request, sweep);
   }
 
-  // Changes the server's database behind its back.
+  // Changes the server's database without the server.
   void Execute(const std::string& sql) {
     auto connection = db::SqliteConnection::Open(folder_ + "/sweeps.db",
                                                  db::SqliteConnection::Mode::kReadWriteCreate);
@@ -231,7 +232,7 @@ class ServerFixture : public testing::Test {
   }
 
   std::string folder_;
-  std::atomic<int64_t> wall_ahead_s_{0};  // by which the server's wall clock was moved ahead
+  std::atomic<int64_t> wall_ahead_s_{0};  // seconds by which the server's wall clock is ahead
   std::unique_ptr<Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::Sweeps::Stub> sweeps_;

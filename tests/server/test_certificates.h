@@ -1,4 +1,4 @@
-// A certificate authority for a test.
+// TestAuthority is a certificate authority for a test.
 #pragma once
 
 #include <openssl/bio.h>
@@ -13,7 +13,7 @@
 
 namespace meshwright {
 
-// PEM texts.
+// A certificate and its key, as texts in PEM.
 struct TestIdentity {
   std::string certificate;
   std::string key;
@@ -29,8 +29,9 @@ class TestAuthority {
 
   std::string certificate() const { return Pem(certificate_.get()); }
 
-  // `names` are the subject's alternative names, such as "URI:meshwright://viewer/ann". The
-  // certificate is valid from `begin_s` to `end_s`, in seconds from now.
+  // Issues a certificate. `names` are the subject's alternative names, such as
+  // "URI:meshwright://viewer/ann". The certificate is valid from `begin_s` to `end_s`, in seconds
+  // from now.
   TestIdentity Issue(const std::string& names, int64_t begin_s = -60, int64_t end_s = kHour) const {
     const Key key = NewKey();
     const Certificate certificate(X509_new());

@@ -1,4 +1,4 @@
-// Runs a command line in this process and captures its output.
+// RunCommand() runs a command line in this process and captures its output.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,8 @@ struct CommandOutput {
 
 inline const std::atomic<bool> kNeverInterrupted{false};
 
-// The clock stands still, so that printed times are 0. The host has two cores, the given CUDA
-// devices, and only the given environment variables.
+// Runs the command line with a clock that stands still, so that printed times are 0. The host has
+// two cores, the given CUDA devices, and only the given environment variables.
 inline CommandOutput RunCommand(const std::vector<std::string>& arguments,
                                 const std::string& binary_dir = "/nonexistent",
                                 const std::atomic<bool>& interrupted = kNeverInterrupted,

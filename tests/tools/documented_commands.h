@@ -1,4 +1,4 @@
-// Reads the commands of a page of docs/.
+// CommandsOfPage() reads the commands of a page of docs/.
 #pragma once
 
 #include <fstream>
@@ -7,8 +7,8 @@
 
 namespace meshwright::cli {
 
-// Returns the words behind "meshwright" in a command line, as a shell divides them. Quotes are
-// single ones.
+// Returns the words after "meshwright" in a command line, divided as by a shell. Only single quotes
+// are supported.
 inline std::vector<std::string> WordsOfCommand(const std::string& line) {
   std::vector<std::string> words(1);
   bool quoted = false;

@@ -1,5 +1,6 @@
-// Golden text files, such as tests/golden/NAME: they hold what a test must print. With
-// MESHWRIGHT_UPDATE_GOLDEN=1 in the environment the files are written instead.
+// ExpectFile() compares a text with a golden file, such as tests/golden/NAME, which holds the text
+// that a test must print. With MESHWRIGHT_UPDATE_GOLDEN=1 in the environment, it writes the file
+// instead.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@
 
 namespace meshwright::cli {
 
-// A file of the source tree, by its path there.
+// `file_path` is relative to the root of the source tree.
 inline void ExpectFile(const std::string& file_path, const std::string& text) {
   const char* source_dir = std::getenv("MESHWRIGHT_SOURCE_DIR");
   ASSERT_NE(source_dir, nullptr) << "run through ctest, which sets MESHWRIGHT_SOURCE_DIR";

@@ -1,5 +1,5 @@
-// Checks commands' JSON output against docs/schema: every required key is present with its type,
-// and every key is described.
+// SchemaProblems() checks commands' JSON output against docs/schema: every required key must be
+// present with its type, and every key must be described.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace meshwright::cli {
 
-// Names of the files in docs/schema, without extension and without shared parts.
+// Returns the names of the files in docs/schema without extensions, except that of shared parts.
 std::vector<std::string> SchemaNames();
 
-// A schema with references and `allOf`s resolved, closed to keys that it does not name.
+// Returns a schema with references and `allOf`s resolved, which admits only the keys that it names.
 nlohmann::json ClosedSchema(const std::string& name);
 
-// Returns the violations in `document`, one per line; empty where there are none.
+// Returns the violations in `document`, one per line; empty if there are none.
 std::string SchemaProblems(const std::string& name, const nlohmann::json& document);
 
 }  // namespace meshwright::cli

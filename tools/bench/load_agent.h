@@ -1,5 +1,6 @@
 // LoadAgent is an agent for load tests of a server: its trials take a given time and measure
-// nothing. It speaks the protocol of executor/agent over a connection of its own, without a thread.
+// nothing. It speaks the protocol of executor/agent over a connection of its own, but has no
+// thread.
 #pragma once
 
 #include <atomic>
@@ -53,7 +54,7 @@ class LoadAgent final : public grpc::ClientBidiReactor<v1::AgentMessage, v1::Ser
   // REQUIRES: the stream has ended (Await()).
   ~LoadAgent() override = default;
 
-  // Ends trials that are due, and sends a heartbeat if one is due. Callers call this often.
+  // Ends trials that are due, and sends a heartbeat if one is due. Must be called often.
   void DoDue(absl::Time now);
   // Cancels the stream.
   void Stop();

@@ -1,5 +1,4 @@
-// Defines the benchmark cases of the fused operators for any device. Their buffers are meant to be
-// far larger than its caches.
+// BenchOperators() lists the benchmark cases of the fused operators, for any device.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +10,8 @@
 
 namespace meshwright::kernels {
 
-// BenchMemory allocates memory of the device and fills it, so that its pages exist and no value is
-// special (0, infinite, …).
+// BenchMemory allocates memory of the device and fills it, so that all pages are mapped and no
+// value is special (0, infinite, …).
 class BenchMemory {
  public:
   virtual ~BenchMemory() = default;
@@ -31,7 +30,7 @@ class BenchMemory {
 
 struct BenchCase {
   std::function<void(const Kernels&)> run;
-  int64_t bytes = 0;  // what a run has to move: every input read once, every output written once
+  int64_t bytes = 0;  // bytes that a run must move: each input read once, each output written once
 };
 
 // The widths of a model that operators see on one rank.

@@ -1,4 +1,5 @@
-// Builds the whole command line, and runs the command that it names.
+// MakeCommands() builds the whole command line, and RunCommandLine() runs the command that it
+// names.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Declares the functions that add the commands to the command line. The context outlives the
-// command line: commands use it when they run.
+// The functions here add the commands to the command line. The comment before each function says
+// what its command does. REQUIRES: the context outlives the command line.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,13 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context);
 void AddEstimateCommand(CLI::App& app, CommandContext& context);
 // Shows several layouts for one query side by side.
 void AddCompareCommand(CLI::App& app, CommandContext& context);
-// Shows what more devices gain.
+// Shows how much throughput more devices gain.
 void AddScaleCommand(CLI::App& app, CommandContext& context);
 // Checks whether published recommendations about layouts hold for a model and cluster.
 void AddStudyCommand(CLI::App& app, CommandContext& context);
 // Finds the shortest time in which a model can be trained, over numbers of devices and batches.
 void AddFastestCommand(CLI::App& app, CommandContext& context);
-// Finds the largest micro-batch, sequence and model that fit.
+// Finds the largest micro-batch, the longest sequence and the deepest model that fit.
 void AddFitCommand(CLI::App& app, CommandContext& context);
 // Writes a layout as launch flags of Megatron-LM or as a configuration of torchtitan.
 void AddExportCommand(CLI::App& app, CommandContext& context);
@@ -59,10 +59,11 @@ void AddTokenCommand(CLI::App& app, CommandContext& context);
 
 // Makes the command tree anew, without any user's defaults.
 using MakeTree = std::function<std::unique_ptr<CLI::App>(CommandContext&)>;
-// Adds help, version, completion and man. `app` is the whole command tree, which they describe.
+// Adds the commands help, version, completion and man. `app` is the whole command tree, which these
+// commands describe.
 void AddAboutCommands(CLI::App& app, MakeTree make_tree, CommandContext& context);
 
-// Subcommands, which the command of their group adds.
+// The following functions add subcommands. The command of the group calls them.
 
 // `agents up` starts agents on nodes that Slurm or Kubernetes allocates.
 void AddAgentsUpCommand(CLI::App& group, CommandContext& context);

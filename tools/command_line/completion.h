@@ -1,6 +1,6 @@
-// Completes command lines for bash, zsh and fish. The shells' scripts hold no names: they pass what
-// was typed to the program (`meshwright __complete WORD...`), which answers from its own command
-// tree.
+// Complete() completes command lines for bash, zsh and fish. The shells' scripts know no commands:
+// they pass the typed words to the program (`meshwright __complete WORD...`), which answers from
+// its own command tree.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ namespace meshwright::command_line {
 // The first word of a command line that requests completions of the words after it.
 inline constexpr char kCompleteWord[] = "__complete";
 
-// Returns the names for which a placeholder in an option's values stands, such as names of presets.
-// Returns none if the placeholder stands for any text. `words` are the words before the cursor.
+// Returns the names for which a placeholder in an option's values stands, such as names of presets,
+// or no names if the placeholder stands for any text. `words` are the words before the cursor.
 using Placeholders = std::function<std::vector<std::string>(const std::string& placeholder,
                                                             const std::vector<std::string>& words)>;
 
@@ -36,8 +36,8 @@ struct Completion {
 Completion Complete(const CLI::App& app, const std::vector<std::string>& words,
                     const Placeholders& placeholders);
 
-// Prints the completion as the scripts read it: a line "text<tab>description" for each candidate,
-// then ":files" and ":folders" if these are candidates too.
+// Prints the completion in the form that the scripts read: a line "text<tab>description" for each
+// candidate, and then ":files" and ":folders" if these are candidates too.
 void PrintCompletion(const Completion& completion, std::ostream& out);
 
 // Returns the names of the shells that have a script.

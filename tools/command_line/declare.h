@@ -1,6 +1,6 @@
-// Declares commands and options with what CLI11 itself does not know, such as examples. All of it
-// is kept in CLI11's tree. Help, completion, man pages and defaults are made from that tree, so no
-// flag or command is listed a second time.
+// These functions declare commands and options with properties that CLI11 lacks, such as examples.
+// The properties are kept in CLI11's tree. Help, completion, man pages and defaults are made from
+// that tree, so that no flag or command is listed twice.
 //
 // The text of an option's values (CLI::Option::option_text) is parsed. It holds alternatives
 // separated by bars. A lower-case word is literal ("text|json"); capitals are a placeholder ("N",
@@ -16,8 +16,8 @@
 
 namespace meshwright::command_line {
 
-// The group of flags that mean the same in every command, such as --server. Help shows them last;
-// the environment and the top of the configuration file give them defaults.
+// The group of flags that have the same meaning in every command, such as --server. Help shows them
+// last, and the environment and the top of the configuration file may set their defaults.
 inline constexpr char kCommonFlags[] = "Common flags";
 
 // Adds a whole command line, "meshwright recommend …", to the help of `command`. REQUIRES: the
@@ -75,7 +75,8 @@ bool TakesValue(const CLI::Option& option);
 // Returns the option's name: "--model", "-V", or "kind" for an argument without dashes.
 std::string NameOf(const CLI::Option& option);
 
-// Returns the option's values as help names them, "FILE" or "text|json"; empty if it takes none.
+// Returns the option's values in the form of the help, "FILE" or "text|json"; empty if it takes
+// none.
 std::string ValueText(const CLI::Option& option);
 
 }  // namespace meshwright::command_line

@@ -1,5 +1,5 @@
-// Takes defaults of options from the environment and a configuration file. The order of precedence
-// is: command line, environment, file, the command's own default.
+// ApplyDefaults() takes defaults of options from the environment and a configuration file. The
+// order of precedence is: command line, environment, file, the command's own default.
 //
 // The file is TOML. A table names a command, [recommend] or [sweep.start], and holds its flags
 // without their leading dashes. It applies to the command's subcommands too. Common flags
@@ -23,9 +23,9 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 // Returns the name of the environment variable that gives a common flag its default.
 std::string VariableOf(const CLI::Option& option);
 
-// Returns the path of the configuration file: the value of MESHWRIGHT_CONFIG if that is set, even
-// to nothing; otherwise meshwright/config.toml in the user's configuration folder if it exists.
-// Returns an empty path if there is no file.
+// Returns the path of the configuration file. This is the value of MESHWRIGHT_CONFIG if the
+// variable is set, even if it is empty. Otherwise it is meshwright/config.toml in the user's
+// configuration folder if that file exists, or else an empty path.
 std::string ConfigFile(const Environment& environment);
 
 // Sets the defaults of the tree's options, and returns where each came from. An option with such a

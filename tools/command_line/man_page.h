@@ -1,4 +1,4 @@
-// Writes manual pages, one per command of the tree, in roff's man macros.
+// ManPages() writes manual pages, one per command of the tree, with roff's man macros.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Parses the notes of a command, which its help shows below its flags, and formats them.
+// NoteBlocks() parses the notes of a command, which its help shows below the flags, and
+// FormatNotes() formats them.
 //
 // Blank lines separate paragraphs. A line that begins with spaces is an entry: a term, two spaces
 // or more, and its meaning. The meaning continues on lines with a deeper indentation.
@@ -18,15 +19,15 @@ struct NoteBlock {
 // Returns the paragraphs and entries of `notes`, in their order.
 std::vector<NoteBlock> NoteBlocks(const std::string& notes);
 
-// Breaks `text` at spaces into lines of at most `width` characters; a longer word gets a line of
+// Breaks `text` at spaces into lines of at most `width` characters. A longer word gets a line of
 // its own. Returns at least one line.
 std::vector<std::string> Wrapped(const std::string& text, size_t width);
 // Joins `pieces` with spaces into lines of at most `width` characters. Breaks no piece; a longer
 // one gets a line of its own. Returns at least one line.
 std::vector<std::string> Wrapped(const std::vector<std::string>& pieces, size_t width);
 
-// Returns "  term      text", with the text in as many lines as it takes. If the term is too wide
-// for its column, the text begins below it.
+// Returns "  term      text", with the text in as many lines as needed. If the term is too wide for
+// its column, the text begins on the next line.
 std::string TwoColumns(const std::string& term, const std::string& text);
 
 // Returns the paragraphs and entries of `notes` in lines of at most 80 columns.

@@ -1,5 +1,5 @@
-// TypedLine relates a command line to the command tree. It knows how an option was typed, which
-// option a field of a request came from, and what is wrong with a line that can't be parsed.
+// TypedLine relates a command line to the command tree. It says how an option was typed, from which
+// option a field of a request came, and what is wrong with a line that can't be parsed.
 #pragma once
 
 #include <map>
@@ -34,16 +34,16 @@ class TypedLine {
   // memory_limit_bytes and --memory-limit-gib.
   absl::Status InItsWords(const absl::Status& status) const;
 
-  // Returns InvalidArgument with what is wrong with a line that CLI11 refused. Unknown words and
-  // flags come first, with the nearest known ones. If there are none, it names all missing options,
-  // or two that exclude each other, or otherwise repeats `error`.
+  // Returns InvalidArgument, which says what is wrong with a line that CLI11 refused. The message
+  // names unknown words and flags, with the nearest known ones. If there are none, it names all
+  // missing options or two options that exclude each other, and otherwise it repeats `error`.
   absl::Status Explain(const CLI::ParseError& error) const;
 
   // Returns whether the line ends at a command that needs a subcommand.
   bool LacksCommand() const;
 
-  // Returns whether the user asked for JSON, by --format anywhere in the line or by its default.
-  // The answer is right even if the line can't be parsed.
+  // Returns whether the user requested JSON, by --format anywhere in the line or by its default.
+  // The line need not be valid.
   bool WantsJson() const;
 
  private:

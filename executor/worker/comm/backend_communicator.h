@@ -1,4 +1,5 @@
-// A Communicator over one of Torch's process groups: Gloo on CPUs, NCCL on GPUs.
+// MakeBackendCommunicator() makes a Communicator over a Torch process group: Gloo on CPUs, NCCL on
+// GPUs.
 #pragma once
 
 #include <exception>
@@ -12,13 +13,13 @@
 
 namespace meshwright::worker {
 
-// Returns an observer of the end of `work`, which was just issued, or null if only waiting for the
-// work can tell when it ends.
+// Returns an object that tells when `work`, which was just issued, is done. Returns null if only a
+// wait for the work can tell.
 using WatchWork = std::function<std::shared_ptr<const DoneTime>(c10d::Work& work)>;
 
-// Who keeps an operation's tensors alive. With kOwn the group has references of its own and may
-// release them some time after the operation's end. With kLent the group only gets aliases, and
-// whoever waits for the operation releases the tensors.
+// Who keeps an operation's tensors alive. With kOwn, the group has references of its own, and may
+// release them some time after the operation's end. With kLent, the group only gets aliases, and
+// the thread that waits for the operation releases the tensors.
 enum class TensorHold : uint8_t { kOwn, kLent };
 
 // Returns a Communicator over `group`. REQUIRES: nobody else uses `group`.

@@ -1,4 +1,4 @@
-// A barrier of all ranks of a run.
+// Barrier() is a barrier of all ranks of a run.
 #pragma once
 
 #include "executor/worker/comm/communicator.h"
@@ -6,8 +6,8 @@
 
 namespace meshwright::worker {
 
-// Returns once all ranks of `world` have called it and `device` has finished the work that was
-// issued before.
+// Returns once all ranks of `world` have called Barrier() and `device` has finished the work that
+// was issued before the call.
 void Barrier(Communicator& world, Device& device);
 
 }  // namespace meshwright::worker

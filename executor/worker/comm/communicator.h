@@ -2,13 +2,13 @@
 // ...).
 //
 // Every call issues an operation and returns a Pending for its completion. Calls don't wait for
-// other ranks, except for the first message between two ranks of a group: it opens their
-// connection, and may block each of the two until the other has issued its side.
+// other ranks, except for the first message between two ranks of a group. This message opens their
+// connection, and may block each of the two ranks until the other one has issued its side.
 //
 // All ranks of a group must issue the same collectives in the same order; sends and receives
-// between two ranks match in order of issue. A rank's operations in one group, whatever their
-// peers, may be executed sequentially in order of issue, and a message may complete only once both
-// sides are issued. So two ranks that both send first and then receive may deadlock: use
+// between two ranks match in order of issue. A rank's operations in one group may be executed one
+// after the other in order of issue, even if their peers differ. A message may complete only once
+// both sides are issued. Two ranks that both send before they receive may therefore deadlock: use
 // Exchange(), or one group per direction. Groups don't wait for each other.
 //
 // Memory that an implementation allocates does not count as the rank's memory. Failures, including
@@ -36,13 +36,13 @@ class CommunicationError : public std::runtime_error {
 class DoneTime {
  public:
   virtual ~DoneTime() = default;
-  // Returns when the operation was done, in seconds of the host's monotonic clock. Returns nothing
-  // if it isn't done yet, as Gloo's threads may finish after the device was synchronized. REQUIRES:
+  // Returns when the operation was done, in seconds of the host's monotonic clock, or nullopt if it
+  // isn't done yet, since Gloo's threads may finish after the device was synchronized. REQUIRES:
   // the device was synchronized after the operation was issued.
   virtual std::optional<double> seconds() const = 0;
 };
 
-// An operation under way. Keeps its tensors alive.
+// An operation that was issued. This object keeps the operation's tensors alive.
 class PendingWork {
  public:
   virtual ~PendingWork() = default;
@@ -99,17 +99,17 @@ class Communicator {
   // size() times the elements of `output`. `output` may be this rank's part of `input`; the other
   // parts of `input` are then undefined afterwards.
   virtual Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) = 0;
-  // Sends part i of `input`, sent_rows[i] rows, to rank i and receives received_rows[i] rows from
-  // rank i. Parts are in rank order and may be empty. Elements may have any type. All rows have one
-  // width, and every rank must send what the receiver expects. `output` and `input` must not
-  // overlap.
+  // Sends part i of `input`, which has sent_rows[i] rows, to rank i, and receives received_rows[i]
+  // rows from rank i. Parts are in rank order and may be empty. Elements may have any type. All
+  // rows have the same width. Every rank must send as many rows as the receiver expects. `output`
+  // and `input` must not overlap.
   virtual Pending AllToAll(const at::Tensor& output, const std::vector<int64_t>& received_rows,
                            const at::Tensor& input, const std::vector<int64_t>& sent_rows) = 0;
   virtual Pending Broadcast(const at::Tensor& tensor, int32_t root) = 0;
   virtual Pending Send(const at::Tensor& tensor, int32_t to) = 0;
   virtual Pending Receive(const at::Tensor& tensor, int32_t from) = 0;
-  // Sends `outgoing` and receives `incoming` concurrently. Each peer calls Exchange(), or Send() or
-  // Receive(). `to` and `from` may be equal.
+  // Sends `outgoing` to rank `to` and concurrently receives `incoming` from rank `from`, which may
+  // be the same rank. The peers may call Exchange(), or Send() and Receive().
   virtual PendingExchange Exchange(const at::Tensor& outgoing, int32_t to,
                                    const at::Tensor& incoming, int32_t from) {
     Pending sent = Send(outgoing, to);

@@ -8,16 +8,18 @@
 
 namespace meshwright::worker {
 
-// The thread that creates a CpuDevice becomes the rank's thread: its allocations are counted as
-// long as the device exists. REQUIRES: all of the rank's tensors are destroyed before the device.
+// The thread that creates a CpuDevice becomes the rank's thread: the allocations of this thread are
+// counted as long as the device exists. REQUIRES: all of the rank's tensors are destroyed before
+// the device.
 class CpuDevice final : public Device {
  public:
-  // With a `hub`, which must outlive this object, all ranks of the run are threads of this process
-  // and their groups connect through the hub. Without one, groups use Gloo, bound to `address`.
+  // With a `hub`, all ranks of the run are threads of this process, and their groups connect
+  // through the hub. Without a hub, groups use Gloo, bound to `address`. REQUIRES: `hub` outlives
+  // this object.
   explicit CpuDevice(ThreadHub* hub = nullptr, std::string address = "127.0.0.1");
 
   at::Device torch_device() const override { return at::kCPU; }
-  // Describes the processor. The memory is that of the host, which all its ranks share.
+  // Describes the processor. Its memory is the host's memory, which all ranks on the host share.
   DeviceDescription Describe() const override;
   const kernels::Kernels& kernels() const override { return *kernels_; }
   void Synchronize() override {}
@@ -41,8 +43,8 @@ class CpuDevice final : public Device {
 };
 
 // Restricts oneDNN to instruction sets whose bf16 products need no packing buffers from Torch's
-// allocator, so that on every processor a rank allocates only what its own operators do. Must be
-// called before the first product. The user's ONEDNN_MAX_CPU_ISA takes precedence.
+// allocator, so that a rank's allocations are the same on every processor. Must be called before
+// the first product. The user's ONEDNN_MAX_CPU_ISA takes precedence.
 void KeepMatmulsWithoutScratch();
 
 }  // namespace meshwright::worker

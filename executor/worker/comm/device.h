@@ -1,8 +1,8 @@
-// Device is what a rank computes on: it provides the rank's tensors, fused operators, memory
-// accounting and communicators.
+// Device is the device on which a rank computes. It provides the rank's tensors, fused operators,
+// memory accounting and communicators.
 //
-// Implementations are CpuDevice, and a CUDA device in a separate module that is loaded only for
-// plans that need it, so that CPU trials don't load CUDA.
+// The implementations are CpuDevice and CudaDevice. CudaDevice is in a separate module that is
+// loaded only for plans that need it, so that CPU trials don't load CUDA.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -57,20 +57,20 @@ class Device {
   // Returns a clock that tells when this device reaches points in the calling thread's work.
   virtual std::unique_ptr<DeviceClock> MakeClock() = 0;
 
-  // Limits and measures the allocations of the calling thread's rank. What the limit covers depends
-  // on the implementation.
+  // Limits and measures the allocations of the calling thread's rank. Each implementation says
+  // which memory its limit covers.
   virtual void SetMemoryLimit(int64_t bytes) = 0;
   virtual void ResetPeakMemory() = 0;
   // Returns the peaks since the last ResetPeakMemory().
   virtual trial::MemoryPeaks PeakMemory() const = 0;
 
-  // Returns the communicator by which global rank `rank` takes part in `group`. All ranks of the
-  // group must call Connect(). REQUIRES: `rank` is a member of `group`.
+  // Returns the communicator of global rank `rank` in `group`. All ranks of the group must call
+  // Connect(). REQUIRES: `rank` is a member of `group`.
   virtual std::unique_ptr<Communicator> Connect(const c10::intrusive_ptr<c10d::Store>& store,
                                                 const GroupSpec& group, int32_t rank) = 0;
 
-  // Returns the shortage if `error` means that the device ran out of memory, else nothing. Must be
-  // called on the rank's thread.
+  // Returns the shortage if `error` means that the device ran out of memory, and otherwise nullopt.
+  // Must be called on the rank's thread.
   virtual std::optional<MemoryShortage> AsMemoryShortage(const std::exception& error) const = 0;
 };
 

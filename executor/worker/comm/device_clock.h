@@ -1,6 +1,6 @@
-// DeviceClock marks moments in the order of a rank's work. On a CPU a mark is the time when the
-// rank's thread gets there. On a GPU it is the time when the device gets there, after the work
-// issued before.
+// DeviceClock marks points in a rank's sequence of work and tells when each was reached. On a CPU,
+// the rank's thread reaches a point. On a GPU, the device does, after all work that was issued
+// before the mark.
 #pragma once
 
 #include <chrono>
@@ -16,9 +16,9 @@ class DeviceClock {
 
   virtual ~DeviceClock() = default;
 
-  // Forgets all marks. On a GPU it also recalibrates the device's time to the host's.
+  // Forgets all marks. On a GPU, also recalibrates the device's time to the host's.
   virtual void Restart() = 0;
-  // Marks the moment when the thread, or the current stream on a GPU, gets here.
+  // Marks the moment when the thread reaches this call, or on a GPU, when the current stream does.
   virtual Mark Now() = 0;
   // Returns the time of `mark` in seconds of the host's monotonic clock. REQUIRES: the device was
   // synchronized after the mark.

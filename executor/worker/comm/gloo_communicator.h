@@ -1,5 +1,5 @@
-// A Communicator over Gloo: ranks are processes or threads with tensors in CPU memory, connected by
-// sockets.
+// ConnectGloo() makes a Communicator over Gloo. Its ranks are processes or threads with tensors in
+// CPU memory, connected by sockets.
 #pragma once
 
 #include "executor/worker/comm/device.h"

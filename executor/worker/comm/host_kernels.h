@@ -1,9 +1,10 @@
-// The fused operators for CPUs, run on the threads that LibTorch's own operators use.
+// MakeHostKernels() makes the fused operators for CPUs, which run on the threads that LibTorch's
+// own operators use.
 //
-// at::parallel_for uses whichever OpenMP the calling file is compiled with, and runs serially
-// without one. LibTorch brings its own OpenMP runtime, whose name differs between builds
-// (libgomp-HASH, libiomp5); a second runtime would start threads of its own. So these functions
-// look up the runtime that is already in the process.
+// at::parallel_for uses the OpenMP runtime with which the calling file is compiled, and runs
+// serially without OpenMP. LibTorch brings its own OpenMP runtime, whose name differs between
+// builds (libgomp-HASH, libiomp5); a second runtime would start threads of its own. These functions
+// therefore look up the runtime that is already in the process.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,11 @@
 
 namespace meshwright::worker {
 
-// Calls `body` with disjoint ranges that cover [0, count). There are at most at::get_num_threads()
-// ranges, and none but the last is shorter than `grain`. For equal count, grain and number of
-// threads, each range runs on the same thread of the team. Returns when all calls have returned.
-// Runs on the calling thread alone if it is called inside another such loop, or if LibTorch was
-// built without OpenMP. `body` must not throw.
+// Calls `body` with disjoint ranges that cover [0, count), and returns when all calls have
+// returned. There are at most at::get_num_threads() ranges, and only the last may be shorter than
+// `grain`. For equal count, grain and number of threads, each range runs on the same thread of the
+// team. The loop runs on the calling thread alone if it is nested in another such loop, or if
+// LibTorch was built without OpenMP. `body` must not throw.
 void ParallelFor(int64_t count, int64_t grain, kernels::RangeBody body, void* state);
 
 // Returns kernels whose loops are run by ParallelFor().

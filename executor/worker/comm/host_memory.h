@@ -1,5 +1,5 @@
-// HostMemory allocates and counts the host memory that a rank uses for what its layout offloads
-// (planner/layout/offload.h). The device's account and limit don't include it.
+// HostMemory allocates and counts the host memory for the tensors that a rank's layout offloads
+// (planner/layout/offload.h). This memory is outside the device's account and limit.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,7 +21,7 @@ class HostMemory {
   // object outlives the tensor.
   at::Tensor Allocate(int64_t elements, at::ScalarType type, at::Device device);
 
-  // These count the bytes that tensors requested, without rounding.
+  // Both functions count the bytes that tensors requested, without rounding.
   int64_t held_bytes() const { return account_.held_bytes(); }
   int64_t peak_bytes() const { return account_.peak_bytes(); }
   void ResetPeak() { account_.ResetPeak(); }

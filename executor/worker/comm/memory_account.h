@@ -1,9 +1,9 @@
-// MemoryAccount counts and limits the memory of one rank on a CPU, so that a CPU trial runs out of
-// memory exactly as a GPU would. An allocator charges the rank of the allocating thread.
+// MemoryAccount counts and limits the memory of one rank on a CPU, so that a CPU trial can run out
+// of memory like a GPU. The allocator charges the account of the allocating thread.
 //
-// It counts the bytes that tensors request, without rounding. A free, on any thread, credits the
-// account that was charged for the block. Threads without an account (Torch's own, Gloo's) are not
-// counted.
+// The account counts the bytes that tensors request, without rounding. A free, on any thread,
+// credits the account that was charged for the block. Allocations of threads without an account
+// (Torch's own, Gloo's) are not counted.
 #pragma once
 
 #include <atomic>
@@ -48,7 +48,8 @@ class MemoryAccount {
   std::atomic<int64_t> peak_{0};
 };
 
-// During its lifetime, allocations of this thread are charged to `account`, or to nobody if null.
+// While this object lives, allocations of its thread are charged to `account`, or to no account if
+// `account` is null.
 class ScopedMemoryAccount {
  public:
   explicit ScopedMemoryAccount(MemoryAccount* account);

@@ -1,5 +1,5 @@
-// Recognizes out-of-memory errors of a device by their text. Knows the messages of CUDA and its
-// libraries, but depends on neither CUDA nor Torch.
+// ShortageOf() recognizes out-of-memory errors of a device by their text. It knows the messages of
+// CUDA and its libraries, but depends on neither CUDA nor Torch.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace meshwright::worker {
 
-// What a refused request asked for (0 if unknown), and what was held and allowed then. It is
-// captured when the request is refused: by the time an error is handled, held memory has been
-// released.
+// The bytes of a refused request (0 if unknown), and the bytes held and allowed at that time. These
+// are captured when the request is refused, since by the time an error is handled, held memory has
+// been released.
 struct MemoryShortage {
   int64_t requested_bytes = 0;
   int64_t held_bytes = 0;
@@ -23,19 +23,19 @@ struct MemoryShortage {
 // device directly, not through Torch's allocator.
 enum class RefusedMemory : uint8_t { kNone, kAllocator, kDevice };
 
-// Returns which allocator an error's text, without its stack trace, says was refused.
+// Returns which allocator was refused according to an error's text (without its stack trace).
 RefusedMemory WhatWasRefused(std::string_view error);
 
-// The memory of a device that all processes use, and its total memory.
+// The memory of a device that is used by all processes, and the device's total memory.
 struct DeviceMemory {
   int64_t used_bytes = 0;
   int64_t total_bytes = 0;
 };
 
-// Returns the shortage that `error` reports, or nothing for other errors. `refused` is the
+// Returns the shortage that `error` reports, or nullopt for other errors. `refused` is the
 // allocator's last refusal. If memory outside the allocator was refused, the whole device is short
-// of memory, so the result has `device`. This may be read when the error is handled, since the
-// allocator keeps what tensors release.
+// of memory, and the result has the figures of `device`. The caller may read `device` when it
+// handles the error, since the allocator keeps the memory that tensors release.
 std::optional<MemoryShortage> ShortageOf(std::string_view error,
                                          const std::optional<MemoryShortage>& refused,
                                          const DeviceMemory& device);

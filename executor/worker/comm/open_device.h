@@ -1,4 +1,4 @@
-// Opens the device that a plan asks for.
+// OpenDevice() opens the device that a plan asks for.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@
 
 namespace meshwright::worker {
 
-// Opens the CPU, or CUDA device `local_rank` through the module meshwright-cuda.so beside the
-// executable. A CPU's groups use `address`, at which the other ranks reach this host. Returns
-// Unavailable, with the reason, if the device can't be opened.
+// Opens the CPU, or CUDA device `local_rank` through the module meshwright-cuda.so in the
+// executable's folder. Groups of CPU ranks use `address`, at which the other ranks reach this host.
+// Returns Unavailable, with the reason, if the device can't be opened.
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(planner::DeviceKind kind, int32_t local_rank,
                                                    const std::string& address);
 
@@ -24,8 +24,8 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(planner::DeviceKind kind, int
 absl::StatusOr<std::unique_ptr<Device>> OpenCudaDevice(const std::string& folder, int32_t index,
                                                        ThreadHub* hub);
 
-// Returns the CUDA devices visible to this process. If the module can't be loaded, the list is
-// empty and has the reason.
+// Returns the CUDA devices visible to this process. If the module can't be loaded, the list has no
+// devices and says why.
 trial::DeviceList ListCudaDevices();
 
 // The module's function kOpenCudaDeviceSymbol returns a new device, which the caller owns. If that
@@ -33,8 +33,8 @@ trial::DeviceList ListCudaDevices();
 using OpenCudaDeviceFunction = Device* (*)(int32_t local_rank, ThreadHub* hub, char* error,
                                            size_t error_size);
 inline constexpr char kOpenCudaDeviceSymbol[] = "MeshwrightOpenCudaDevice";
-// The module's function kListCudaDevicesSymbol fills `list` with the devices that CUDA reports, or
-// with the reason why there is none.
+// The module's function kListCudaDevicesSymbol fills `list` with the devices that CUDA reports or,
+// if there are none, with the reason.
 using ListCudaDevicesFunction = void (*)(trial::DeviceList* list);
 inline constexpr char kListCudaDevicesSymbol[] = "MeshwrightListCudaDevices";
 inline constexpr char kCudaModuleName[] = "meshwright-cuda.so";

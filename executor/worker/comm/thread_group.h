@@ -1,4 +1,5 @@
-// ThreadGroup is the state that the threads of one group share: collectives and messages under way.
+// ThreadGroup is the state that the threads of one group share: its unfinished collectives and
+// messages.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -34,7 +35,8 @@ struct CollectiveCall {
   StreamOrder::Mark ready = nullptr;  // when the tensors are ready
 };
 
-// Whether an operation was issued. Set once, under the group's lock; may be read without the lock.
+// Says whether an operation was issued. `issued` is set once, under the group's lock, and may be
+// read without the lock.
 struct Completion {
   std::atomic<bool> issued = false;
   StreamOrder::Mark end;  // of the issued operation

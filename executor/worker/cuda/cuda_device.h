@@ -15,9 +15,9 @@ namespace meshwright::worker {
 class CudaDevice final : public Device {
  public:
   // Makes device `index` the calling thread's device. Throws c10::Error if there is no such device.
-  // With a `hub`, which must outlive this object, all ranks of the run are threads of this process.
-  // Each rank then has a CudaDevice and a stream of its own, but the allocator, its limit and its
-  // peaks are those of the whole device.
+  // With a `hub`, all ranks of the run are threads of this process. Each rank then has a CudaDevice
+  // and a stream of its own, but the allocator, with its limit and its peaks, belongs to the whole
+  // device. REQUIRES: `hub` outlives this object.
   explicit CudaDevice(int32_t index, ThreadHub* hub = nullptr);
 
   at::Device torch_device() const override;
@@ -25,10 +25,10 @@ class CudaDevice final : public Device {
   const kernels::Kernels& kernels() const override { return *kernels_; }
   void Synchronize() override;
   std::unique_ptr<DeviceClock> MakeClock() override;
-  // Limits what the allocator reserves, which exceeds what tensors hold. Blocks are rounded up to
-  // 512 bytes; memory is reserved in pages of 2 MiB, or of 20 MiB for blocks above 1 MiB. Before an
-  // allocation fails, the allocator releases cached blocks. The limit does not cover the context,
-  // code and communicators.
+  // Limits the memory that the allocator reserves, which exceeds the memory that tensors hold:
+  // blocks are rounded up to 512 bytes, and memory is reserved in pages of 2 MiB, or of 20 MiB for
+  // blocks above 1 MiB. Before an allocation fails, the allocator releases cached blocks. The limit
+  // does not cover the context, code and communicators.
   void SetMemoryLimit(int64_t bytes) override;
   void ResetPeakMemory() override;
   // Allocated bytes include the allocator's rounding, but not its cache.

@@ -1,6 +1,6 @@
 // AttentionBranch is the attention half of a block, for any kind of attention: a norm of the
-// residual stream, then attention. It returns what is to be added to the stream; the FFN adds it,
-// in one pass with its own norm.
+// residual stream, then attention. Its output is to be added to the stream. The FFN does that, in
+// one pass with the FFN's norm.
 //
 // "Stream tokens" are RankContext::stream_tokens(); "tokens" are all tokens of the micro-batch on
 // this rank. The backward has two parts, which a schedule may run separately.
@@ -31,13 +31,15 @@ struct AttentionSaved {
   at::Tensor residual;       // [stream tokens, hidden]
   ProductInput norm_output;  // [stream tokens, hidden]
   at::Tensor norm_rstd;      // NormOutput::rstd
-  // [tokens, (heads + 2 kv_heads) head_dim], after RoPE. With qk_norm it is saved as projected
-  // instead: the norm's backward needs this, and queries and keys are cheap to recompute from it.
+  // [tokens, (heads + 2 kv_heads) head_dim], after RoPE. With qk_norm, the projection before norm
+  // and RoPE is saved instead: the norm's backward needs it, and queries and keys are cheap to
+  // recompute from it.
   at::Tensor qkv;
   AttentionResult attention;  // [tokens, heads * head_dim] and log-sum-exp
   ProductInput output;        // attention's output, as the output projection's input
-  // Set between the two parts of the backward: the gradient of the layer's output, for all tokens.
-  // In that time qkv holds its own gradient, and what only the first part needs is released.
+  // The gradient of the layer's output for all tokens, set between the two parts of the backward.
+  // During that time, `qkv` holds its own gradient, and tensors that only the first part needs are
+  // released.
   at::Tensor gradient;
   LatentSaved latent;
 };
@@ -46,15 +48,15 @@ class AttentionBranch {
  public:
   virtual ~AttentionBranch() = default;
 
-  // Returns what is to be added to `residual` [stream tokens, hidden], a new tensor of its shape.
+  // Returns the new tensor that is to be added to `residual` [stream tokens, hidden].
   virtual at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const = 0;
   // Recomputes, before the backward, the saved tensors of the norms in `runs` and, for latent
   // attention, of its projections in `runs`.
   virtual void Recompute(const planner::EnumSet<planner::OperatorName>& runs,
                          AttentionSaved& saved) const = 0;
-  // Takes the gradient of residual plus output and returns the gradient of the residual, a new
-  // tensor. Adds all weight gradients, overlapping their products with the TP group's
-  // communication, and releases `saved`.
+  // Takes the gradient of the sum of residual and output, and returns the gradient of the residual,
+  // a new tensor. Adds all weight gradients, whose products overlap the TP group's communication,
+  // and releases `saved`.
   virtual at::Tensor Backward(at::Tensor gradient, AttentionSaved& saved) const = 0;
   // The first part of Backward(): the gradients of the residual, of norms' weights and of sinks.
   virtual at::Tensor BackwardInput(at::Tensor gradient, AttentionSaved& saved) const = 0;

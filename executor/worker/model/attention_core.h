@@ -1,5 +1,5 @@
-// Causal softmax attention, forward and backward, over one rank's whole sequences, with grouped
-// queries.
+// AttentionForward() and AttentionBackward() compute causal softmax attention with grouped queries,
+// over one rank's whole sequences.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,8 +22,8 @@ struct AttentionShape {
   int64_t kv_heads = 0;
   int64_t head_dim = 0;
   int64_t value_dim = 0;  // width of a head's values; 0 stands for head_dim
-  int64_t window = 0;     // newest keys that a query sees; 0 stands for all before it
-  bool chunked = false;   // a query sees the keys of its own chunk of `window` tokens instead
+  int64_t window = 0;     // number of the newest keys that a query sees; 0 stands for all keys
+  bool chunked = false;   // a query sees only the keys of its own chunk of `window` tokens
   AttentionBackend backend = AttentionBackend::kCpuFlash;
 
   // Returns the width of a head's values.
@@ -69,16 +69,16 @@ inline kernels::HeadStrides StridesOfStatistic(const at::Tensor& statistic) {
   return {.batch = statistic.stride(0), .query = statistic.stride(2), .head = statistic.stride(1)};
 }
 
-// Returns the options of sums of parts of `tensor`: those of `tensor`, with its accumulator type.
+// Returns the tensor options of `tensor`, but with its accumulator type, for sums of its elements.
 at::TensorOptions InAccumulatorType(const at::Tensor& tensor);
 
 // Returns a view of the tokens in `range`; `dimension` is the token dimension.
 at::Tensor TokensOf(const planner::TokenRange& range, const at::Tensor& tensor,
                     int64_t dimension = 1);
 
-// Attends to whole sequences. q is [batch, seq_len, heads, head_dim], k is [batch, seq_len,
-// kv_heads, head_dim], and v is [batch, seq_len, kv_heads, value_head_dim()]. They may be views
-// with a dense last dimension. With a window the kernel is called once per tile of
+// Computes attention over whole sequences. q is [batch, seq_len, heads, head_dim], k is [batch,
+// seq_len, kv_heads, head_dim], and v is [batch, seq_len, kv_heads, value_head_dim()]. All three
+// may be views with a dense last dimension. With a window, the kernel is called once per tile of
 // planner/block/attention_tiles.h, unless one tile covers the sequence.
 AttentionResult AttentionForward(const AttentionShape& shape, const at::Tensor& q,
                                  const at::Tensor& k, const at::Tensor& v);

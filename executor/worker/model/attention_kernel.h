@@ -1,7 +1,8 @@
-// One call of ATen's fused attention, forward or backward, on some queries and some keys.
+// AttendForward() and AttendBackward() each make one call of ATen's fused attention, on some
+// queries and some keys.
 //
-// On a CPU it is ATen's flash attention. On a GPU it is flash attention or cuDNN's for bf16, and
-// memory-efficient attention for fp32.
+// On a CPU, the kernel is ATen's flash attention. On a GPU, it is flash attention or cuDNN's
+// attention for bf16, and memory-efficient attention for fp32.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -25,7 +26,7 @@ bool TakesBands(AttentionBackend backend);
 // Returns whether several query heads may share a key/value head in one call.
 bool TakesGroupedQueries(AttentionBackend backend);
 
-// What the backward needs beside q, k, v and the output.
+// The tensors that the backward needs in addition to q, k, v and the output.
 struct AttentionStatistics {
   at::Tensor log_sum_exp;  // fp32 (fp64 for fp64): [batch, heads, queries]
   at::Tensor random_seed;  // of GPU kernels, which expect it back; unused without dropout
@@ -37,17 +38,17 @@ struct AttendedHeads {
   AttentionStatistics statistics;
 };
 
-// Which keys a query sees; all of them by default.
+// Which keys a query sees; all keys by default.
 struct KeySight {
-  bool causal = false;   // queries see the keys up to their own position; as many queries as keys
+  bool causal = false;   // a query sees keys up to its own position; needs equally many of both
   at::Tensor mask = {};  // [queries, keys], accumulator dtype, added to the scores; CPU only
   std::optional<planner::KeyBand> band = {};  // only if TakesBands()
 };
 
 // Computes softmax attention per head. q is [batch, queries, heads, head_dim]. k and v are [batch,
-// keys, heads, head_dim]; if TakesGroupedQueries(), they may have fewer heads, whose number divides
-// that of q. All may be views with a dense last dimension. Values may be narrower than keys: for
-// kernels that need equal widths they are copied with zero padding, and the output is a view.
+// keys, heads, head_dim]; if TakesGroupedQueries(), their number of heads may be a divisor of q's.
+// All three may be views with a dense last dimension. Values may be narrower than keys: for kernels
+// that need equal widths, values are copied with zero padding, and the output is a view.
 AttendedHeads AttendForward(AttentionBackend backend, const at::Tensor& q, const at::Tensor& k,
                             const at::Tensor& v, const KeySight& sight);
 
@@ -58,9 +59,9 @@ struct AttendedGradient {
   at::Tensor v;
 };
 
-// Returns the share of the gradients that comes from the given keys. `output` and `statistics` are
-// those of attention to a superset of these keys. The shares of all its keys add up to the
-// gradients.
+// Returns the part of the gradients that comes from the given keys. `output` and `statistics` are
+// the result of attention to all keys, of which the given ones may be a subset. The parts of
+// disjoint subsets that cover all keys add up to the gradients.
 AttendedGradient AttendBackward(AttentionBackend backend, const at::Tensor& doutput,
                                 const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                 const at::Tensor& output, const AttentionStatistics& statistics,

@@ -1,7 +1,7 @@
 // AttentionLayer is the attention half of a block: Wo attention(RoPE(Wqkv norm(x))). With
-// planner::Attention::qk_norm each head of queries and keys is normed before RoPE. Either product
-// may have a bias, and the softmax may have sinks. The FFN adds the result to the residual x, in
-// one pass with its own norm.
+// planner::Attention::qk_norm, each head of queries and keys is normalised before RoPE. Either
+// product may have a bias, and the softmax may have sinks. The FFN adds the result to the residual
+// x, in one pass with the FFN's norm.
 //
 // Wqkv is column-parallel and Wo is row-parallel: a TP rank holds heads/t query and kv_heads/t
 // key/value heads (executor/worker/model/tensor_parallel.h). "Stream tokens" are
@@ -33,8 +33,8 @@ class AttentionLayer final : public AttentionBranch {
   void BackwardWeight(AttentionSaved& saved) const override;
 
  private:
-  // Attention's inputs, each [batch, seq_len, heads, head_dim]. They are views of the fused buffer;
-  // with qk_norm queries and keys have a buffer of their own.
+  // Attention's inputs, each [batch, seq_len, heads, head_dim]. They are views of the fused buffer,
+  // but with qk_norm, queries and keys are in a separate buffer.
   struct ReadyHeads {
     at::Tensor q;
     at::Tensor k;
@@ -49,16 +49,17 @@ class AttentionLayer final : public AttentionBranch {
   void Turn(const at::Tensor& from, const at::Tensor& to, bool inverse) const;
   // Inverts the rotation, for gradients. Also copies elements that are not rotated.
   void TurnBack(const at::Tensor& from, const at::Tensor& to) const;
-  // Returns attention's inputs, made from `qkv` as it is saved.
+  // Returns attention's inputs, which are made from the saved `qkv`.
   ReadyHeads Ready(const at::Tensor& qkv) const;
   void NormAndTurn(ReadyHeads& heads) const;
   AttentionResult Attend(const ReadyHeads& heads) const;
   // Returns the gradients of attention's inputs. Also adds the gradient of the sinks.
   AttentionGradient AttendBackward(const at::Tensor& doutput, const ReadyHeads& heads,
                                    const AttentionResult& forward) const;
-  // Replaces qkv by its gradient and releases attention's result. REQUIRES: saved.gradient is set.
+  // Replaces saved.qkv by its gradient and releases attention's result. REQUIRES: saved.gradient is
+  // set.
   void BackwardHeads(AttentionSaved& saved) const;
-  // Replaces `qkv`, and the heads that were made of it, by their gradient. Adds the weight
+  // Replaces `qkv`, and the heads that were made from it, by their gradients. Adds the weight
   // gradients of the heads' norms.
   void ReplaceByGradient(const AttentionGradient& gradient, const ReadyHeads& heads,
                          const at::Tensor& qkv) const;

@@ -1,10 +1,10 @@
-// Attention sinks (GPT-OSS): each query head learns the score of a key without a value, its sink,
-// which joins the softmax of every query.
+// JoinSinks() adds attention sinks (GPT-OSS) to a softmax. A sink is a learned score per query
+// head. It joins the softmax of every query like the score of a key without a value.
 //
-// Kernels attend to the real keys only. A sink is then added once to the softmax of the whole
-// sequence, however the keys were divided into tiles or ranks. Given the resulting output and
-// log-sum-exp, a kernel's backward yields the right gradients of queries, keys and values. The
-// gradient of the sink also follows from this output and log-sum-exp.
+// Kernels attend to the real keys only. The sink is then added once to the softmax of the whole
+// sequence, however the keys were divided into tiles or over ranks. With the resulting output and
+// log-sum-exp, a kernel's backward yields the right gradients of queries, keys and values, and the
+// gradient of the sink follows as well.
 #pragma once
 
 #include <ATen/core/Tensor.h>

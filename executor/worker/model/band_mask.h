@@ -1,5 +1,5 @@
-// BandMask tells a kernel which window of keys its queries see: by a mask on a CPU, by two numbers
-// on a GPU.
+// BandMask tells a kernel which window of keys its queries see, with a mask on a CPU and with two
+// numbers on a GPU.
 #pragma once
 
 #include <ATen/core/Tensor.h>

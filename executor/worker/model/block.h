@@ -17,8 +17,8 @@
 
 namespace meshwright::worker {
 
-// The tensors that one micro-batch saves: those of planner/block/block.h, except those that the
-// layer's recompute frees (planner/block/recompute.h).
+// The tensors that one micro-batch saves. These are the tensors of planner/block/block.h, except
+// those that the layer recomputes (planner/block/recompute.h).
 struct BlockSaved {
   AttentionSaved attention;
   FfnSaved ffn;
@@ -39,14 +39,14 @@ class Block {
   // Takes the gradient of the output and returns the gradient of the input, a new tensor. Releases
   // `saved`.
   at::Tensor Backward(at::Tensor gradient, BlockSaved& saved) const;
-  // The two parts of Backward(). BackwardInput() recomputes; what it recomputed lives until
+  // The two parts of Backward(). Tensors that BackwardInput() recomputes live until
   // BackwardWeight(), which releases `saved`.
   at::Tensor BackwardInput(at::Tensor gradient, BlockSaved& saved) const;
   void BackwardWeight(BlockSaved& saved) const;
 
  private:
-  // Recomputes what the FFN's backward needs. If the FFN's input must be recomputed, attention
-  // reruns, which also recomputes what attention's backward needs.
+  // Recomputes the tensors that the FFN's backward needs. If the FFN's input is among them,
+  // attention reruns, which also recomputes the tensors that attention's backward needs.
   void RecomputeForFfn(BlockSaved& saved) const;
   void RecomputeForAttention(BlockSaved& saved) const;
 

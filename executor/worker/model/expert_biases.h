@@ -1,8 +1,9 @@
-// Biases of experts' projections: each expert adds its own bias to its rows. A bias is [experts *
-// outputs]. Biases and rows are in the order of the experts, and the argument `rows` has each
-// expert's number of rows. All functions do nothing if the bias, or its gradient, is undefined.
+// These functions add biases of experts' projections: each expert adds its own bias to its rows.
+// All biases are one tensor [experts * outputs]. Biases and rows are in the order of the experts,
+// and the argument `rows` has each expert's number of rows. All functions do nothing if the bias,
+// or its gradient, is undefined.
 //
-// If the rows of a product were weighted, the bias is weighted as it is added, so that a row's
+// If the rows of a product are weighted, the bias is added with the same weights, so that a row's
 // weight applies to product and bias alike.
 #pragma once
 

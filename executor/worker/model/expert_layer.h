@@ -1,12 +1,12 @@
-// ExpertLayer is a mixture of experts, from the output of the norm before the FFN to what is added
-// to the residual stream. It computes the sum over a token's experts of weight * (Wdown (silu(Wgate
-// x) * (Wup x))). SwiGLU may be clamped, and each product may have a bias.
+// ExpertLayer is a mixture of experts. For x, the output of the norm before the FFN, it computes
+// the sum over a token's experts of weight * (Wdown (silu(Wgate x) * (Wup x))), which is added to
+// the residual stream. SwiGLU may be clamped, and each product may have a bias.
 //
 // Tokens are the rank's share of the stream. Experts are divided over the EP group, and each expert
 // over the ranks of expert tensor parallelism (executor/worker/model/expert_routing.h). The weight
 // of a token's expert is applied before the down projection, so that the experts' results need not
-// be saved; it is applied to the bias of the down projection as well. Ranks of expert tensor
-// parallelism divide the biases of gate and up. All of them hold the bias of down and have its
+// be saved; the weight also multiplies the bias of the down projection. Ranks of expert tensor
+// parallelism divide the biases of gate and up. Each of these ranks holds the bias of down and its
 // gradient, but only the first rank adds the bias to the sum over ranks.
 #pragma once
 
@@ -35,8 +35,8 @@ struct ExpertsSaved {
   ProductInput input;      // [expert rows, hidden]
   at::Tensor gate_up;      // [expert rows, 2 width]; its gradient after BackwardInput()
   ProductInput product;    // [expert rows, width], weighted
-  // Set between the two parts of the backward: the gradient of the experts' results, [expert rows,
-  // hidden].
+  // The gradient of the experts' results, [expert rows, hidden]; set between the two parts of the
+  // backward.
   at::Tensor gradient;
 };
 
@@ -48,9 +48,9 @@ class ExpertLayer {
 
   // Returns the experts' output for `norm_output` [stream tokens, hidden], a new tensor.
   at::Tensor Forward(const at::Tensor& norm_output, ExpertsSaved& saved) const;
-  // Recomputes, before the backward, the saved tensors of the experts' operators in `runs`, which
-  // has all of these operators or only the activation. Does not compute the result of Forward(),
-  // which the backward does not need.
+  // Recomputes, before the backward, the saved tensors of the experts' operators in `runs`. `runs`
+  // has all of the experts' operators or only the activation. The result of Forward() is not
+  // computed again, since the backward does not need it.
   void Recompute(const planner::EnumSet<planner::OperatorName>& runs, const at::Tensor& norm_output,
                  ExpertsSaved& saved) const;
   // Takes the gradient of the output and returns the gradient of the normed input, a new tensor.
@@ -64,7 +64,8 @@ class ExpertLayer {
  private:
   // Runs the forward as far as the weighted product, and returns this product.
   at::Tensor RunToProduct(const at::Tensor& norm_output, ExpertsSaved& saved) const;
-  // Returns the weighted product of saved.gate_up. Saves it as down's weight gradient needs it.
+  // Returns the weighted product of saved.gate_up, and saves it in the form that down's weight
+  // gradient needs.
   at::Tensor Activate(ExpertsSaved& saved) const;
   at::Tensor RouterWeight() const;
   kernels::SwigluForm form() const {

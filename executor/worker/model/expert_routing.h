@@ -2,10 +2,10 @@
 // rows at each stage of the exchange.
 //
 // A slot is one of the top_k experts of a token in this rank's share of the residual stream; a
-// token's slots are adjacent. Sent rows are the slots sorted by expert, and so by the rank that
-// holds the expert. A rank of the EP group receives rows in order of their senders. The ranks of an
-// expert tensor parallel group concatenate what each of them received, padded to the longest.
-// Expert rows are the concatenated rows without padding, sorted by expert.
+// token's slots are adjacent. Sent rows are the slots sorted by expert, and thereby by the rank
+// that holds the expert. A rank of the EP group receives rows in order of their senders. The ranks
+// of an expert tensor parallel group concatenate the rows that each of them received, padded to the
+// largest number. Expert rows are the concatenated rows without padding, sorted by expert.
 //
 // If experts have a capacity (planner::Experts::capacity), an expert takes only this many slots of
 // a sequence, the first ones by position. The other slots are dropped: they have no row and

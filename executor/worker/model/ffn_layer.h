@@ -29,14 +29,15 @@ struct FfnSaved {
   at::Tensor norm_output;      // [stream tokens, hidden], for a router
   ProductInput gate_up_input;  // norm_output, for the dense FFN
   at::Tensor norm_rstd;        // NormOutput::rstd
-  // [tokens, 2 ffn_hidden], or [tokens, ffn_hidden] without a gate. With ReLU it is released after
-  // the activation, since the backward can use the product instead, unless the product is saved
-  // quantised.
+  // [tokens, 2 ffn_hidden], or [tokens, ffn_hidden] without a gate. With ReLU, the backward can use
+  // `product` instead, so that this tensor is released after the activation, unless `product` is
+  // saved quantised.
   at::Tensor gate_up;
   ProductInput product;  // [tokens, ffn_hidden]
   ExpertsSaved experts;
-  // Set between the two parts of the backward: the gradient of the layer's output, for all tokens.
-  // In that time gate_up holds its own gradient, and residual and norm_rstd are released.
+  // The gradient of the layer's output for all tokens, set between the two parts of the backward.
+  // During that time, `gate_up` holds its own gradient, and `residual` and `norm_rstd` are
+  // released.
   at::Tensor gradient;
 };
 
@@ -54,8 +55,8 @@ class FfnLayer {
   void Recompute(const planner::EnumSet<planner::OperatorName>& runs, const at::Tensor& input,
                  at::Tensor attention, FfnSaved& saved) const;
   // Takes the gradient of the output and returns the gradient of the residual, a new tensor. Adds
-  // all weight gradients, overlapping their products with the TP group's communication, and
-  // releases `saved`.
+  // all weight gradients, whose products overlap the TP group's communication, and releases
+  // `saved`.
   at::Tensor Backward(const at::Tensor& gradient, FfnSaved& saved) const;
   // The first part of Backward(): the gradients of the residual and of the norm's weight.
   at::Tensor BackwardInput(const at::Tensor& gradient, FfnSaved& saved) const;
@@ -69,7 +70,7 @@ class FfnLayer {
   at::Tensor RunNorm(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
   // Recomputes the norm from the saved residual, and returns its output.
   at::Tensor RecomputeNorm(FfnSaved& saved) const;
-  // Saves what is needed of the norm's output.
+  // Saves the norm's output in the forms that the router and the dense FFN need.
   void KeepNormOutput(const at::Tensor& norm_output, FfnSaved& saved) const;
   // Applies the activation to saved.gate_up and returns the result. Also saves the result, in the
   // form that down's weight gradient needs.

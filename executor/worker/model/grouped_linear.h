@@ -1,6 +1,6 @@
-// Matrix products of experts: each expert multiplies its own rows of x by its own matrix. The rows
-// of x, and the matrices in a weight [experts * outputs, inputs], are in the order of the experts.
-// The argument `rows` has each expert's number of rows.
+// These functions compute the matrix products of experts: each expert multiplies its own rows of x
+// by its own matrix. The rows of x, and the matrices in a weight [experts * outputs, inputs], are
+// in the order of the experts. The argument `rows` has each expert's number of rows.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -12,7 +12,7 @@
 namespace meshwright::worker {
 
 // The tensors that one micro-batch saves: those of the head's operators in planner/block/block.h.
-// Between the two parts of the backward only the normed input and the logits' gradient remain.
+// Between the two parts of the backward, only norm_output and the gradient in `logits` remain.
 struct HeadSaved {
   at::Tensor residual;     // [stream tokens, hidden]
   at::Tensor norm_output;  // [stream tokens, hidden]

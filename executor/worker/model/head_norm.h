@@ -1,4 +1,5 @@
-// RMSNorm of every head of queries or keys, through the fused kernels.
+// HeadNormForward() and HeadNormBackward() apply RMSNorm to every head of queries or keys, with the
+// fused kernels.
 //
 // Heads are [batch, seq_len, heads, head_dim]: views with a dense last dimension and evenly spaced
 // tokens.
@@ -10,8 +11,8 @@
 
 namespace meshwright::worker {
 
-// Writes the normed heads of `x` to `y`; `weight` is [head_dim]. Returns the heads' reciprocal
-// deviations, a new tensor [tokens, heads] in the accumulator dtype.
+// Writes the normed heads of `x` to `y`; `weight` is [head_dim]. Returns 1 / RMS of each head, a
+// new tensor [tokens, heads] in the accumulator dtype.
 at::Tensor HeadNormForward(const RankContext& context, const at::Tensor& x,
                            const at::Tensor& weight, const at::Tensor& y);
 

@@ -1,5 +1,5 @@
-// Enumerates the tensors that a block saves from forward to backward, under their names in
-// planner/block/operator.h.
+// ForEachTensor() enumerates the tensors that a block saves from forward to backward, with their
+// names in planner/block/operator.h.
 #pragma once
 
 #include <ATen/core/Tensor.h>

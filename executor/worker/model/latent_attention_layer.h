@@ -3,11 +3,11 @@
 // and the rotary part of the key, which all heads share. Queries, keys and values are projected up
 // from the normed latents.
 //
-// TP ranks hold copies of the down projection and apply it to their share of the stream. So with
-// sequence parallelism the ranks gather latents, which are narrower than hidden states. The up
-// projections are divided by heads. Of keys and values, the projection from the latent is saved,
-// and the rotated key part once for all heads. Attention assembles keys from these two, in forward
-// and backward.
+// TP ranks hold copies of the down projection and apply it to their share of the stream. With
+// sequence parallelism, the ranks therefore gather latents, which are narrower than hidden states.
+// The up projections are divided by heads. The saved tensors are the up projection of the key/value
+// latent and, once for all heads, the rotated key part. Attention assembles keys from these two
+// tensors, both in the forward and in the backward.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -73,7 +73,7 @@ class LatentAttentionLayer final : public AttentionBranch {
   const RopeTable& rope_;
   const AttentionShape shape_;
   const NormLayer norm_;
-  const size_t latent_norm_;  // index of the queries' weight; the keys' follows
+  const size_t latent_norm_;  // index of the norm weight of queries; that of keys is the next one
   const size_t down_;         // index of the down projection's matrix
   const size_t query_;        // index of the queries' up projection
 };

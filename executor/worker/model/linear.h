@@ -1,4 +1,4 @@
-// Matrix products of a linear layer y = x W^T, and of its backward.
+// These functions compute the matrix products of a linear layer y = x W^T and of its backward.
 //
 // Shapes: x [tokens, inputs], W [outputs, inputs], y [tokens, outputs]; x may be a view with dense
 // rows.

@@ -1,5 +1,5 @@
-// NormLayer is a norm of the residual stream, through the fused kernels: RMSNorm, or LayerNorm with
-// the weight and bias that the model has.
+// NormLayer is a norm of the residual stream, computed by the fused kernels: RMSNorm, or LayerNorm
+// with a weight and a bias if the model has them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,8 +18,8 @@ struct NormOutput {
 
 class NormLayer {
  public:
-  // Makes the norm that the operator list calls `of`. Its parameters are in `unit`. REQUIRES:
-  // `context` and `unit` outlive this object.
+  // Makes the norm of operator `of`, whose parameters are in `unit`. REQUIRES: `context` and `unit`
+  // outlive this object.
   NormLayer(const RankContext& context, const FlatUnit& unit, planner::OperatorName of)
       : context_(context), unit_(unit), vectors_(VectorsOf(unit.parameters(), of)) {}
 
@@ -29,8 +29,8 @@ class NormLayer {
   NormOutput ForwardOfSum(const at::Tensor& x, const at::Tensor& branch) const {
     return Run(x, branch);
   }
-  // Replaces dy [tokens, hidden] in place by the gradient of x plus `residual_gradient`, which may
-  // be undefined. Accumulates the parameters' gradients.
+  // Replaces dy [tokens, hidden] in place by the sum of the gradient of x and `residual_gradient`,
+  // which may be undefined. Adds to the parameters' gradients.
   void Backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& rstd,
                 const at::Tensor& residual_gradient) const;
 

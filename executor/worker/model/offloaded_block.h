@@ -1,5 +1,5 @@
-// OffloadedBlock holds one micro-batch's saved tensors of a block in host memory (offload=act:N of
-// a layout).
+// OffloadedBlock holds one micro-batch's saved tensors of a block in host memory, if the layout has
+// offload=act:N.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,8 +14,8 @@ namespace meshwright::worker {
 class OffloadedBlock {
  public:
   // Copies the storage of all tensors of `saved` to the host and frees it on the device. Until
-  // Return() the tensors have their shapes but no values. The copies are ordered with the device's
-  // other work and overlap nothing.
+  // Return(), the tensors have their shapes but no values. The copies run in the device's stream of
+  // work and overlap no computation.
   OffloadedBlock(RankContext& context, BlockSaved& saved);
 
   // Gives the tensors new device memory with their values, and frees the host memory.

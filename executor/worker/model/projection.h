@@ -1,19 +1,20 @@
-// Products of a block: x W^T of a linear layer, and its backward. Overloads with `groups` compute
-// the products of a rank's experts: each expert multiplies its own rows of x by its own matrix in W
-// [experts * outputs, inputs].
+// These functions compute the products of a block: x W^T of a linear layer, and its backward.
+// Overloads with `groups` compute the products of a rank's experts: each expert multiplies its own
+// rows of x by its own matrix in W [experts * outputs, inputs].
 //
 // Factors have the activations' format (executor/worker/model/linear.h), or are quantised to E4M3
 // by the recipe fp8-blockwise (DeepSeek-V3, arXiv 2412.19437, section 3.3; Transformer Engine's
-// Float8BlockScaling). Activations and gradients have tiles of 1 x 128 along the contracted
-// dimension, weights have blocks of 128 x 128. Forward and input gradient contract widths. A weight
-// gradient contracts tokens: both factors are quantised again from the originals, in tiles of 128
-// tokens of a column, and an input is saved in this form. Quantised weights are not kept: each
-// product quantises its weight and frees the result afterwards.
+// Float8BlockScaling). Activations and gradients have one scale per tile of 1 x 128 along the
+// contracted dimension, weights one per block of 128 x 128. The forward and the input gradient
+// contract over features. A weight gradient contracts over tokens: both factors are quantised again
+// from the originals, in tiles of 128 tokens of a column, and inputs are saved in this form.
+// Quantised weights are not kept: each product quantises its weight and frees the result
+// afterwards.
 //
-// As long as no tile is cut, results depend on the layout only by the order of sums
+// As long as no tile is cut, the layout changes results only through the order of sums
 // (planner/rules/tile_rules.h refuses layouts that cut tiles). A tile of experts' tokens has rows
-// of one expert, from one micro-batch and on one rank. So which tokens share a tile depends on the
-// layout, unless routing is balanced and rows fill the tiles.
+// of one expert, from one micro-batch and on one rank. For experts, the layout therefore decides
+// which tokens share a tile, unless routing is balanced and rows fill the tiles.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -25,7 +26,7 @@
 
 namespace meshwright::worker {
 
-// What is saved of a product's input for the weight gradient. One of the two members is defined.
+// A product's input as it is saved for the weight gradient. One of the two members is defined.
 struct ProductInput {
   at::Tensor wide;         // not quantised
   QuantisedMatrix narrow;  // quantised in tiles of tokens
@@ -34,7 +35,8 @@ struct ProductInput {
   void reset() { *this = {}; }
 };
 
-// Returns what is saved of x [rows, inputs]. Allocates nothing unless products are quantised.
+// Returns the input x [rows, inputs] in its saved form. Allocates nothing unless products are
+// quantised.
 ProductInput KeepInput(const RankContext& context, const at::Tensor& x);
 ProductInput KeepInput(const RankContext& context, const at::Tensor& x, const RowGroups& groups);
 

@@ -20,17 +20,17 @@ struct QuantisedMatrix {
   void reset() { *this = {}; }
 };
 
-// How many rows of a matrix belong to each product: one number per expert of a rank, or a single
-// number for all rows.
+// The number of rows of a matrix that belong to each product: one number per expert of a rank, or a
+// single number for all rows.
 using RowGroups = std::vector<int64_t>;
 
 // Returns x [rows, columns], which may be a view with dense rows, quantised into new tensors.
 QuantisedMatrix Quantised(const RankContext& context, const at::Tensor& x,
                           kernels::ScaleTiles tiles);
 
-// Returns x quantised in column tiles that start anew at each group's rows, as each group is
-// contracted by itself. The result has planner::TileRowsOf() rows of scales, even if the groups
-// fill fewer.
+// Returns x quantised in column tiles that start anew at each group's first row, since each group
+// is contracted separately. The result has planner::TileRowsOf() rows of scales, even if the groups
+// need fewer.
 QuantisedMatrix QuantisedByGroup(const RankContext& context, const at::Tensor& x,
                                  const RowGroups& groups);
 

@@ -1,15 +1,15 @@
-// Causal attention to a sequence that is divided over a CP group (ring attention, arXiv
-// 2310.01889). Keys and values travel around the ring of ranks, while each rank attends with its
-// own queries to the keys that have arrived. Ranks have the balanced shares of
-// planner/layout/sequence_share.h.
+// RingAttentionForward() and RingAttentionBackward() compute causal attention to a sequence that is
+// divided over a CP group (ring attention, arXiv 2310.01889). Keys and values travel around the
+// ring of ranks, while each rank attends with its own queries to the keys that have arrived. Ranks
+// have the balanced shares of planner/layout/sequence_share.h.
 //
-// After h hops rank r has the keys of rank r - h. Of its own keys, its queries see those up to
-// their own position. Of an earlier rank's keys, all its queries see the first half. A later rank's
-// keys are seen by only the second half of its queries. So after the first round, every hop has
+// After h hops, rank r has the keys of rank r - h. A rank's queries see its own keys up to their
+// own position. All queries of a rank see the first half of an earlier rank's keys. Only the second
+// half of a rank's queries sees a later rank's keys. After the first round, every hop therefore has
 // equal work on all ranks. Partial results are merged by their log-sum-exp. In the backward, the
 // gradients of keys and values travel one hop behind the keys and values, and end at the keys'
-// owner. Sums over hops, including those that travel, have the accumulator type: many small parts
-// would be lost in bf16.
+// owner. All sums over hops have the accumulator type, since many small parts would be lost in
+// bf16.
 //
 // A rank holds one message of keys and values, or two while one is in transit. The backward also
 // holds as many messages of gradients, and the sum of the gradients of the rank's own keys and

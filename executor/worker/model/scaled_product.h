@@ -1,9 +1,9 @@
 // ScaledProduct multiplies two quantised matrices. Sums are in fp32, or in fp64 if statistics are
 // fp64.
 //
-// On a GPU it uses cuBLASLt, which supports such products on sm_90 only; elsewhere
-// at::_scaled_mm_v2 fails. On a CPU it dequantises pieces of both factors, which is exact, and
-// multiplies them (planner/worker_memory/worker_narrowed.h has the sizes of the pieces).
+// On a GPU, it uses cuBLASLt, which supports such products on sm_90 only; on other GPUs,
+// at::_scaled_mm_v2 fails. On a CPU, it dequantises pieces of both factors, which is exact, and
+// multiplies the pieces (planner/worker_memory/worker_narrowed.h has their sizes).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,7 +17,7 @@
 
 namespace meshwright::worker {
 
-// A factor, and which of its dimensions the product contracts: columns or rows.
+// A factor of a product. The product contracts over the factor's columns or over its rows.
 struct Factor {
   const QuantisedMatrix& matrix;
   bool contracts_columns = true;

@@ -1,5 +1,5 @@
 // Stage is one pipeline stage: the layers of a chunk, and the saved tensors of the micro-batches in
-// flight. The model's first stage also has the embedding, its last stage the head.
+// flight. The model's first stage also has the embedding, and the last stage has the head.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -25,8 +25,8 @@ namespace meshwright::worker {
 class Stage {
  public:
   // Allocates and initialises the parameters. `front` is the model's first stage if that is another
-  // chunk of this rank, else null; with tied embeddings the head shares its table. REQUIRES:
-  // `context`, `rope` and `front` outlive this object.
+  // chunk of this rank, and otherwise null; with tied embeddings, the head shares the table of
+  // `front`. REQUIRES: `context`, `rope` and `front` outlive this object.
   Stage(RankContext& context, const planner::StageLayers& layers, const RopeTable& rope,
         Stage* front = nullptr);
 
@@ -46,18 +46,18 @@ class Stage {
   void BeginStep(UnitObserver* observer);
 
   // Runs the forward of a micro-batch. `input` [stream tokens, hidden] comes from the previous
-  // stage; it is undefined on the model's first stage. Returns the next stage's input, undefined on
-  // the last.
+  // stage; it is undefined on the model's first stage. Returns the next stage's input, or an
+  // undefined tensor on the last stage.
   at::Tensor Forward(int32_t micro_batch, at::Tensor input, const TokenSource& tokens);
-  // Runs the backward of a micro-batch. `gradient` [stream tokens, hidden] is that of the output
-  // and comes from the next stage; it is undefined on the model's last stage. Returns the gradient
-  // of the input, undefined on the first stage.
+  // Runs the backward of a micro-batch. `gradient` [stream tokens, hidden] is the gradient of the
+  // output and comes from the next stage; it is undefined on the model's last stage. Returns the
+  // gradient of the input, or an undefined tensor on the first stage.
   at::Tensor Backward(int32_t micro_batch, at::Tensor gradient);
   // The two parts of Backward(). BackwardWeight() releases the micro-batch's saved tensors.
   at::Tensor BackwardInput(int32_t micro_batch, at::Tensor gradient);
   void BackwardWeight(int32_t micro_batch);
 
-  // Returns what `micro_batch` has saved now.
+  // Returns the tensors that `micro_batch` has saved so far.
   const std::vector<BlockSaved>& saved_blocks(int32_t micro_batch) const {
     return in_flight_.at(micro_batch).blocks;
   }
@@ -89,7 +89,7 @@ class Stage {
   template <typename Body>
   void WithHeadGradients(const Body& body);
   void BackwardEmbedding(const MicroBatch& state, const at::Tensor& gradient);
-  // Enclose the computation of a micro-batch's weight gradients.
+  // Begin() and End() are called before and after a micro-batch's weight gradients are computed.
   void Begin(FlatUnit& unit);
   void End(FlatUnit& unit);
   template <typename Body>

@@ -1,8 +1,8 @@
 // StreamPositions maps the tokens of a rank's share of the residual stream to sequence positions.
 //
-// A micro-batch's sequences follow each other. Of each sequence the TP group has the two pieces
-// that belong to its place in the CP group (planner/layout/sequence_share.h). With sequence
-// parallelism the ranks of the TP group divide all these tokens into equal shares.
+// A micro-batch's sequences follow each other. A TP group holds two pieces of each sequence, which
+// its position in the CP group determines (planner/layout/sequence_share.h). With sequence
+// parallelism, the ranks of the TP group divide all these tokens into equal shares.
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@ class StreamPositions {
   int64_t SequenceOf(int64_t token) const { return (first_ + token) / local_seq_len_; }
   int64_t PositionOf(int64_t token) const;
 
-  // Returns a length of runs: if each sequence is cut into runs of so many positions, every run is
-  // whole on one rank.
+  // Returns the length, in positions, of runs into which every sequence can be cut so that each run
+  // lies on one rank.
   int64_t run_tokens() const { return run_tokens_; }
 
  private:

@@ -1,9 +1,10 @@
-// Moves activations between the residual stream and the projections that a TP group divides.
+// EnterTensorParallel() and LeaveTensorParallel() move activations from the residual stream to the
+// projections that a TP group divides, and back.
 //
-// Without sequence parallelism every TP rank holds the whole residual stream: entering does
+// Without sequence parallelism, every TP rank holds the whole residual stream: entering does
 // nothing, and leaving sums partial results. With sequence parallelism (Korthikanti et al., arXiv
-// 2205.05198) a rank holds 1/t of the stream's tokens: entering gathers them, and leaving
-// reduce-scatters. The backward of each is the other one.
+// 2205.05198), a rank holds 1/t of the stream's tokens: entering gathers them, and leaving
+// reduce-scatters. The backward of entering is leaving, and vice versa.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,8 +16,8 @@
 
 namespace meshwright::worker {
 
-// An activation in transit; other work can run until Finish(). Input and output are both held until
-// then.
+// An activation in transit. Other work can run until Finish(), and both input and output are held
+// until then.
 class Crossing {
  public:
   Crossing(at::Tensor result, Pending pending)
@@ -33,14 +34,14 @@ class Crossing {
   Pending pending_;
 };
 
-// Both return the stream of all tokens [tokens, hidden], a new tensor, for this rank's share
-// `stream` [tokens / t, hidden]. Without sequence parallelism they return `stream` itself.
+// Both functions return the stream of all tokens, a new tensor [tokens, hidden]. `stream` is this
+// rank's share [tokens / t, hidden]. Without sequence parallelism, they return `stream` itself.
 Crossing StartEntering(RankContext& context, const at::Tensor& stream);
 at::Tensor EnterTensorParallel(RankContext& context, const at::Tensor& stream);
 
-// Both return this rank's share of the sum over the group of partial sums [tokens, hidden]: a new
-// tensor [tokens / t, hidden]. Without sequence parallelism they sum `partial` in place and return
-// it.
+// Both functions sum `partial` [tokens, hidden] over the TP group, and return this rank's share of
+// the sum, a new tensor [tokens / t, hidden]. Without sequence parallelism, they sum `partial` in
+// place and return it.
 Crossing StartLeaving(RankContext& context, at::Tensor partial);
 at::Tensor LeaveTensorParallel(RankContext& context, at::Tensor partial);
 

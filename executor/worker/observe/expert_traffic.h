@@ -11,15 +11,15 @@
 namespace meshwright::worker {
 
 struct ExpertTraffic {
-  // The most tokens that this rank's experts received from one micro-batch in a layer so far,
-  // relative to an even share.
+  // The largest number of tokens that this rank's experts received so far from one micro-batch in
+  // one layer, divided by an even share.
   double load = 0.0;
   // Tokens received so far by each of this rank's experts, over all layers.
   std::vector<int64_t> tokens;
   // One entry for each forward action of the step and each layer with experts, in execution order.
   std::vector<planner::ExpertRows> rows;
 
-  // Adds one layer's forward of a micro-batch. `even_rows` is the rank's even share of the rows.
+  // Adds one layer's forward of a micro-batch. `even_rows` is the number of rows in an even share.
   void Add(const planner::ExpertRows& of_layer, const std::vector<int64_t>& expert_rows,
            int64_t even_rows) {
     load = std::max(load, static_cast<double>(of_layer.routed) / static_cast<double>(even_rows));

@@ -1,4 +1,5 @@
-// Builds the event that reports the error which ends a rank (executor/trial/rank_events.h).
+// FailureEvent() builds the event that reports the error which ends a rank
+// (executor/trial/rank_events.h).
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 namespace meshwright::worker {
 
-// Returns the event of `error`. `shortage` is the device's interpretation of the error. A
-// communicator that lacks memory is reported as out of memory too, not as a lost peer.
+// Returns the event of `error`. `shortage` is the result of Device::AsMemoryShortage(). A
+// communicator that lacks memory is reported as out of memory, not as a lost peer.
 trial::RankEvent FailureEvent(const std::exception& error,
                               const std::optional<MemoryShortage>& shortage, int32_t pipeline_rank);
 

@@ -1,9 +1,8 @@
 // OperationTimer times an operation that some or all ranks of a run execute concurrently, from the
-// first rank's start to the last one's end. The ranks are threads or processes of one host, so they
-// share a clock.
+// first rank's start to the last rank's end. The ranks are threads or processes of one host and
+// therefore share a clock.
 //
-// All ranks must make the same calls, and all get the same results, so that decisions based on
-// these results agree.
+// All ranks must make the same calls, and all get the same results, so that they decide alike.
 #pragma once
 
 #include <functional>
@@ -21,9 +20,9 @@ class OperationTimer {
   // `world` outlive this object.
   OperationTimer(Device& device, Communicator* world) : device_(device), world_(world) {}
 
-  // Returns the time of `operation`. Repeats it for about `slot_s` seconds on the ranks that take
-  // part, while the others wait: a warm-up, then several windows. An operation that takes most of
-  // the slot runs twice.
+  // Returns the time of `operation`. The ranks that take part repeat the operation for about
+  // `slot_s` seconds, first as a warm-up and then in several windows; the other ranks wait. An
+  // operation that takes most of `slot_s` runs twice.
   planner::Timing Measure(const std::function<void()>& operation, bool takes_part, double slot_s);
 
   // Returns the seconds spent in Measure() so far.

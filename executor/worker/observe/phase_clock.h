@@ -1,5 +1,5 @@
-// PhaseClock attributes a rank's time to phases (executor/trial/phase.h), by the clock of its
-// device.
+// PhaseClock attributes a rank's time to phases (executor/trial/phase.h), measured by the clock of
+// the rank's device.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class PhaseClock {
  public:
   using Mark = DeviceClock::Mark;
 
-  // Replaces the host's clock by that of a device that works beside the host.
+  // Replaces the host's clock by the clock of a device that works asynchronously to the host.
   void Use(std::unique_ptr<DeviceClock> clock);
   DeviceClock& clock() { return *clock_; }
 
@@ -36,7 +36,7 @@ class PhaseClock {
   // Returns the seconds of each phase between two marks, each of which began a phase.
   trial::PhaseSeconds Between(Mark begin, Mark end) const;
   // Returns the span from the first begin of `phase` to its last end, including other phases in
-  // between. The span is empty if there was no such phase.
+  // between. The span is empty if `phase` never began.
   trial::TimeSpan HullOf(trial::Phase phase) const;
 
  private:

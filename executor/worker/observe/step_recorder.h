@@ -1,4 +1,5 @@
-// StepRecorder records what a rank does during a step (executor/trial/step_record.h).
+// StepRecorder records a rank's actions and communication during a step
+// (executor/trial/step_record.h).
 #pragma once
 
 #include <cstdint>
@@ -22,13 +23,14 @@ class StepRecorder {
   StepRecorder(const StepRecorder&) = delete;
   StepRecorder& operator=(const StepRecorder&) = delete;
 
-  // Begin and end a step. Events outside a step are dropped.
+  // BeginStep() and EndStep() begin and end a step. Events outside a step are dropped.
   void BeginStep();
   void EndStep();
   // Returns the step that ended. REQUIRES: the device was synchronized since.
   trial::StepRecord Take();
 
-  // Begin and end an action. In between the phase is that of the action's kind. Actions don't nest.
+  // BeginAction() and EndAction() begin and end an action, which is in the phase of its kind.
+  // Actions don't nest.
   void BeginAction(const planner::Action& action);
   void EndAction();
 
@@ -40,8 +42,8 @@ class StepRecorder {
   // Records that an operation was issued. `span` describes the operation; Take() fills in its
   // times.
   Operation Issued(trial::CommunicationSpan span, Mark at);
-  // Record when the issuing call returned, what tells when the operation was done, and the rank's
-  // wait for it. `done` may be null.
+  // Returned() records when the issuing call returned, and Waited() when the rank waited for the
+  // operation. Watch() stores the object that tells when the operation was done, which may be null.
   void Returned(const Operation& operation, Mark at);
   void Watch(const Operation& operation, std::shared_ptr<const DoneTime> done);
   void Waited(const Operation& operation, Mark begin, Mark end);

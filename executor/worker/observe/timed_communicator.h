@@ -1,4 +1,5 @@
-// Wraps a communicator so that its operations are recorded; callers see no difference.
+// TimeCommunicator() wraps a communicator so that its operations are recorded. The wrapped
+// communicator has the same contract.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// ActionPadding makes a rank take a minimum time per action, so that pipelines of many ranks run on
-// few cores as if on as many devices.
+// ActionPadding makes each action of a rank take a minimum time. On few cores, a pipeline of many
+// ranks then runs as if each rank had a device of its own.
 #pragma once
 
 #include <cerrno>
@@ -32,7 +32,7 @@ struct ActionPadding {
   }
 };
 
-// Sleeps at the end of the scope until the action's minimum time is over. A sleeping rank yields
+// Sleeps at the end of the scope until the action's minimum time is over. A sleeping rank leaves
 // its core to other ranks.
 class ScopedPadding {
  public:

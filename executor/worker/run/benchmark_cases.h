@@ -20,15 +20,14 @@ struct BenchmarkCase {
   std::string series;
   double work = 0.0;       // FLOP or bytes
   bool takes_part = true;  // whether this rank runs the operation
-  bool needed = false;     // measured even if time has run out: a profile requires it
+  bool needed = false;     // measured even after the time budget, since a profile requires it
   // Allocates the operation's data and returns the operation. Called only on ranks that take part.
   std::function<std::function<void()>()> prepare;
   // Puts the measurement into the event that reports it.
   std::function<void(const planner::Timing&, trial::MeasuredEvent&)> tell;
 };
 
-// The ranks of a run as one of them sees them. REQUIRES: device and communicators outlive the
-// cases.
+// One rank's view of the ranks of a run. REQUIRES: device and communicators outlive the cases.
 struct BenchmarkRanks {
   Device& device;
   int32_t rank = 0;

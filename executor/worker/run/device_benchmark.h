@@ -1,4 +1,4 @@
-// Runs one rank of a device benchmark, from the plan to the last event.
+// RunBenchmarkRank() runs one rank of a device benchmark, from the plan to the last event.
 #pragma once
 
 #include "executor/trial/device_benchmark.h"
@@ -8,7 +8,8 @@
 namespace meshwright::worker {
 
 // Measures together with the other ranks and reports through `events`. Returns the process's exit
-// code: 0 if everything that the budget allows was measured. Catches all of Torch's exceptions.
+// code, which is 0 if everything that the time budget allows was measured. Catches all of Torch's
+// exceptions.
 int RunBenchmarkRank(const trial::BenchmarkPlan& plan, const WorkerEnvironment& environment,
                      const EventWriter& events);
 

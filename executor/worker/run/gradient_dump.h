@@ -1,4 +1,4 @@
-// Writes one rank's gradients to disk, for tests that compare layouts.
+// DumpGradients() writes one rank's gradients to disk, for tests that compare layouts.
 //
 // rank<N>.bin holds the local parts consecutively. rank<N>.json lists them in that order; each
 // entry has name, dtype ("fp32" or "fp64"), global shape, first row and column, and local shape.

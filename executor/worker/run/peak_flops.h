@@ -1,4 +1,5 @@
-// Measures the peak FLOP/s of the device as this run can reach it, which is the basis of MFU.
+// MeasurePeakFlops() measures the peak FLOP/s that the device reaches in this run, on which MFU is
+// based.
 #pragma once
 
 #include "executor/worker/state/rank_context.h"
@@ -6,8 +7,8 @@
 namespace meshwright::worker {
 
 // Returns the FLOP/s of a large square matrix product in the training's dtype on this rank, while
-// all ranks of the run do the same: ranks that share cores share their peak. The memory of the
-// product is not counted as the rank's.
+// all ranks of the run do the same: ranks that share cores share their peak. The product's memory
+// does not count as the rank's.
 double MeasurePeakFlops(RankContext& context);
 
 }  // namespace meshwright::worker

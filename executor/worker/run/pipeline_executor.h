@@ -1,6 +1,6 @@
-// PipelineExecutor runs one step's list of actions on a pipeline rank: it computes them and
-// exchanges activations and gradients with neighbouring stages, in the order planned for the list
-// (planner/schedule/messages.h). It is independent of the schedule.
+// PipelineExecutor runs one step's list of actions on a pipeline rank: it computes the actions and
+// exchanges activations and gradients with neighbouring stages, in the order that
+// planner/schedule/messages.h plans for the list. It works for any schedule.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace meshwright::worker {
 
 class PipelineExecutor {
  public:
-  // `stages` are this rank's chunks, and `actions` is its list. At most `open_sends` sends per lane
-  // stay unfinished. REQUIRES: all references outlive this object.
+  // `stages` are this rank's chunks, and `actions` is its list of actions. At most `open_sends`
+  // sends per lane are unfinished at a time. REQUIRES: all references outlive this object.
   PipelineExecutor(RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages,
                    const std::vector<planner::Action>& actions, int32_t open_sends)
       : context_(context),
@@ -58,12 +58,12 @@ class PipelineExecutor {
   const std::vector<planner::Action>& actions_;
   const std::vector<planner::Instruction> plan_;
   ActionPadding padding_;
-  // By the action's index in the list. A send keeps its tensor until it is waited for, even if done
-  // earlier, so that peak memory does not depend on the neighbours' pace.
+  // By the action's index in the list. A send keeps its tensor until this rank waits for it, even
+  // if it was done earlier, so that peak memory does not depend on the neighbours' pace.
   std::map<int32_t, Receive> receives_;
   std::map<int32_t, Pending> sends_;
-  // What one chunk of this rank passes to another without a message, by kind, receiving stage and
-  // micro-batch.
+  // Tensors that one chunk of this rank passes to another chunk of this rank without a message, by
+  // kind, receiving stage and micro-batch.
   std::map<std::tuple<planner::ActionKind, int32_t, int32_t>, at::Tensor> handed_over_;
   at::Tensor received_;  // for the next action to compute
   at::Tensor computed_;  // by the action whose result is sent next

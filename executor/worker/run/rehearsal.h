@@ -1,9 +1,11 @@
-// Runs one micro-batch's forward and backward in each of a rank's stages before the first step.
+// Rehearse() runs one micro-batch's forward and backward in each of a rank's stages before the
+// first step.
 //
-// CUDA loads a kernel's code at its first launch, and may wait for all work issued before. A
-// receive posted ahead (planner/schedule/messages.h) is unfinished until its message arrives, which
-// may depend on the kernel about to be launched: the rank would deadlock with itself. So every
-// kernel of forward and backward runs once while no message is in transit.
+// CUDA loads a kernel's code at its first launch, and may then wait for all work that was issued
+// before. A receive that was posted ahead (planner/schedule/messages.h) is unfinished until its
+// message arrives. If the message depends on the kernel that is about to be launched, the rank
+// deadlocks with itself. Every kernel of forward and backward therefore first runs while no message
+// is in transit.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Opens torchrun's key-value store, in which ranks meet before they have groups.
+// OpenStore() opens torchrun's key-value store, in which ranks meet before they have groups.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 
 namespace meshwright::worker {
 
-// Returns the store. Rank 0 serves it and must outlive the other ranks' use of it. `timeout` bounds
-// every wait. Throws c10::Error if the store can't be reached.
+// Returns the store, which rank 0 serves. Rank 0 must not end before the other ranks have stopped
+// using the store. `timeout` bounds every wait. Throws c10::Error if the store can't be reached.
 c10::intrusive_ptr<c10d::Store> OpenStore(const WorkerEnvironment& environment,
                                           std::chrono::milliseconds timeout);
 

@@ -11,16 +11,17 @@
 
 namespace meshwright::worker {
 
-// A step takes as long as its slowest rank. Ranks exchange a step's time while the next one runs,
-// so that deciding does not delay them: a decision covers the steps up to the last but one. All
-// ranks use the same times, so they decide alike.
+// A step takes as long as its slowest rank. So that decisions delay no rank, ranks exchange a
+// step's time while the next step runs. A decision is therefore based on the steps up to the last
+// but one. All ranks use the same times and decide alike.
 class StepAgreement {
  public:
   // REQUIRES: `context` outlives this object.
   StepAgreement(RankContext& context, const trial::StopOptions& options)
       : context_(context), options_(options) {}
 
-  // Must be called after each step. Returns why it was the last one, or kNone if there are more.
+  // Must be called after each step. Returns why that step was the last one, or kNone if another
+  // step follows.
   trial::StopReason After(double step_s);
 
  private:

@@ -1,7 +1,7 @@
 // Trainer runs the training steps of one rank: schedule, gradient reductions, optimizer.
 //
 // If ranks divide the update (ZeRO), updated weights reach the other ranks when the next step needs
-// them (executor/worker/run/weight_gatherer.h). Between steps only a rank's own shard is up to
+// them (executor/worker/run/weight_gatherer.h). Between steps, only a rank's own shard is up to
 // date.
 #pragma once
 
@@ -39,8 +39,8 @@ struct StepResult {
 // Exceptions of Torch and the communicators propagate.
 class Trainer : private UnitObserver {
  public:
-  // `actions` is the rank's list, `open_sends` the result of OpenSendsNeeded() for all ranks'
-  // lists. REQUIRES: `context` outlives this object.
+  // `actions` is the rank's list of actions, and `open_sends` the result of OpenSendsNeeded() for
+  // the lists of all ranks. REQUIRES: `context` outlives this object.
   Trainer(RankContext& context, std::vector<planner::Action> actions, int32_t open_sends = 1);
 
   // Writes the next step's gradients to `directory`, one pair of files per rank.
@@ -66,7 +66,8 @@ class Trainer : private UnitObserver {
   }
   // Returns the unit of tied embeddings of which another rank has a copy, or null if there is none.
   FlatUnit* TiedUnit() const;
-  // Returns whether this rank's copy of the unit counts in the gradient norm: only one of two does.
+  // Returns whether this rank's copy of the unit counts in the gradient norm. Of two copies of tied
+  // embeddings, only one counts.
   bool CountsCopy(const FlatUnit& unit) const;
   // Waits until the unit's gradients are summed over all ranks.
   void FinishGradients(FlatUnit& unit);

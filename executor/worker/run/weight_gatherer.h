@@ -1,14 +1,14 @@
-// WeightGatherer makes the weights of units whole for the stages that compute with them, if each
-// rank updates only a shard.
+// WeightGatherer gathers the weights of units for the stages that compute with them, if each rank
+// updates only a shard.
 //
-// Under ZeRO-3 weights are whole only while stages compute with them, by the plan of
-// planner/schedule/weight_gathers.h. Under ZeRO 1 and 2 they are gathered once per step. The
-// beginning of the step starts the gathers of all units, in order of first use. A unit's first use
-// waits only for its own gather, so that earlier computation hides later gathers.
+// Under ZeRO 3, weights are whole only while stages compute with them, by the plan of
+// planner/schedule/weight_gathers.h. Under ZeRO 1 and 2, they are gathered once per step. The
+// gathers of all units are started at the beginning of the step, in order of first use. A unit's
+// first use waits only for that unit's gather, so that earlier computation hides later gathers.
 //
-// No gather is pending between steps, so a step's time includes the gathers for the previous
-// update. The first step gathers the initial weights, although they are already whole, to be like
-// the others.
+// No gather is pending between steps, so that a step's time includes the gathers for the previous
+// update. The first step also gathers, although the initial weights are already whole, so that its
+// time is comparable to that of other steps.
 #pragma once
 
 #include <map>
@@ -31,7 +31,7 @@ class WeightGatherer {
   WeightGatherer(RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages,
                  const std::vector<planner::Action>& actions);
 
-  // Starts the step's first gather under ZeRO-3, otherwise all gathers.
+  // Starts the step's first gather under ZeRO 3, and all gathers otherwise.
   void BeginStep();
   // Notifications from the stages (executor/worker/state/unit_observer.h).
   void Before(const WeightGroup& units);

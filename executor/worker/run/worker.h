@@ -1,4 +1,4 @@
-// Runs one rank of one trial, from the plan to the last event.
+// RunWorker() runs one rank of one trial, from the plan to the last event.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace meshwright::worker {
 
 class Trainer;
 
-// Lets a program built around a worker intervene in a rank's run. The worker itself sets no hooks;
-// tests use them to provoke failures and to inspect state.
+// Functions that are called during a rank's run. The worker itself sets none; tests use them to
+// provoke failures and to inspect state.
 struct WorkerHooks {
   std::function<void(Trainer& trainer)> before_training;        // may be empty
   std::function<void(int32_t rank, int32_t step)> before_step;  // from step 0; may be empty
 };
 
-// Runs the rank and reports through `events`. Returns the process's exit code: 0 if all steps ran.
-// Catches all of Torch's exceptions.
+// Runs the rank and reports through `events`. Returns the process's exit code, which is 0 if all
+// steps ran. Catches all of Torch's exceptions.
 int RunWorker(const trial::TrialPlan& plan, const WorkerEnvironment& environment,
               const EventWriter& events, const WorkerHooks& hooks);
 

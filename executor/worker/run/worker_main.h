@@ -1,7 +1,8 @@
-// The command line of meshwright-worker: one rank of one trial, or of a device benchmark.
+// WorkerMain() is the main function of meshwright-worker, which runs one rank of a trial or of a
+// device benchmark.
 //
-// Reads the plan as JSON from standard input and writes events to the descriptor --event-fd (or
-// MESHWRIGHT_EVENT_FD); rank and rendezvous come from torchrun's environment variables.
+// It reads the plan as JSON from standard input and writes events to the descriptor --event-fd (or
+// MESHWRIGHT_EVENT_FD). Rank and rendezvous come from torchrun's environment variables.
 #pragma once
 
 #include "executor/worker/run/worker.h"

@@ -2,21 +2,22 @@
 // weights, gradients and optimizer states. Gradients and states have the accumulator dtype. The
 // tensors that operators see are views of the buffers.
 //
-// A unit's replicas() are the ranks that hold the same parameters. They divide the buffers by ZeRO
-// stage (arXiv 1910.02054); under HSDP each group of replicas divides them, and the groups are
-// copies of each other. A divided buffer is cut into equal shards, one per rank
-// (planner/worker_memory/unit_shards.h):
+// A unit's replicas() are the ranks that hold the same parameters. They divide the buffers
+// according to the ZeRO stage (arXiv 1910.02054). Under HSDP, each group of replicas divides the
+// buffers, and the groups are copies of each other. A divided buffer is cut into equal shards, one
+// per rank (planner/worker_memory/unit_shards.h):
 //
 //                     stage 0   1                  2              3
 //   states            whole     own shard          own shard      own shard
 //   gradients         whole     whole              own shard      own shard
 //   weights           whole     whole              whole          own shard
 //
-// A buffer that is not held whole is whole for a while: gradients of matrices while a bucket is
-// open, weights while they are gathered. Gradients of vectors are always whole, since they are
-// small and are produced at other times than those of matrices.
+// A sharded buffer is temporarily whole: gradients of matrices while they are open
+// (OpenGradients()), weights while they are gathered. Gradients of vectors are always whole, since
+// they are small and are computed at other times than those of matrices.
 //
-// A matrix's gradient is never zeroed: the first micro-batch writes it, later ones add to it.
+// A matrix's gradient is never zeroed: the first micro-batch overwrites it, and later ones add to
+// it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -39,8 +40,8 @@ struct AdamWOptions {
   double weight_decay = 0.1;  // of matrices and routers; norms and biases are not decayed
 };
 
-// For matrices that an optimizer orthogonalises (Optimizer::orthogonalises()). Learning rate and
-// decay are those of AdamWOptions.
+// Options for matrices that an optimizer orthogonalises (Optimizer::orthogonalises()). The learning
+// rate and the decay are those of AdamWOptions.
 struct MuonOptions {
   double momentum = 0.95;
 };
@@ -74,20 +75,22 @@ class FlatUnit {
   // Returns the ZeRO stage in effect; 0 if there are no shards.
   int32_t zero() const { return zero_; }
 
-  // These count the rank's stages that compute with the unit; tied embeddings may have two.
+  // AddUser() counts one more stage of the rank that computes with the unit. Tied embeddings may
+  // have two users.
   void AddUser() { ++users_; }
   int32_t users() const { return users_; }
 
-  // Returns parameter `index` of the unit in the weights' dtype: [rows, columns] for a matrix, one
-  // dimension for a norm or bias. It is valid only while the weights are whole. For kNowhere it is
-  // undefined.
+  // Returns parameter `index` of the unit in the weights' dtype: [rows, columns] for a matrix, and
+  // one dimension for a norm or bias. The tensor is valid only while the weights are whole, and
+  // undefined for kNowhere.
   const at::Tensor& weight(size_t index) const;
-  // Returns the gradient of parameter `index` in the accumulator dtype, undefined for kNowhere. The
-  // gradient of a matrix is valid only while gradients are open and after something was added to
-  // it.
+  // Returns the gradient of parameter `index` in the accumulator dtype, or an undefined tensor for
+  // kNowhere. The gradient of a matrix is valid only while gradients are open and after a
+  // micro-batch's part was added to it.
   const at::Tensor& gradient(size_t index) const;
-  // Returns a matrix's gradient, to which the caller must add a micro-batch's part. It is `empty`
-  // only the first time after ClearGradients() or OpenGradients(). REQUIRES: gradients are open.
+  // Returns a matrix's gradient, to which the caller must add a micro-batch's part. The gradient is
+  // `empty` only in the first call after ClearGradients() or OpenGradients(). REQUIRES: gradients
+  // are open.
   MatrixGradient TakeMatrixGradient(size_t index);
   // Returns the gradients of routers, their biases and norms, which every TP rank holds whole. The
   // tensor is dense, and has no elements if there are no such parameters.
@@ -104,12 +107,12 @@ class FlatUnit {
   at::Tensor whole_matrix_gradients() const {
     return gradients_.narrow(0, matrix_elements_ - whole_matrix_elements_, whole_matrix_elements_);
   }
-  // Returns the gradients of what this rank updates: its shard, or everything if there are no
-  // shards. The tensor is dense.
+  // Returns the gradients of the elements that this rank updates, as a dense tensor. These are its
+  // shard, or all elements if there are no shards.
   const at::Tensor& own_gradients() const { return own_gradients_; }
-  // Returns own_gradients() as dense pieces without padding. Parameters that every TP rank (for
-  // experts: every rank of expert tensor parallelism) holds whole are included only if
-  // `with_replicated`.
+  // Returns own_gradients() as dense pieces without padding. Replicated parameters are included
+  // only if `with_replicated`. These are the ones that every TP rank holds whole, or for experts,
+  // every rank of expert tensor parallelism.
   std::vector<at::Tensor> DistinctGradients(bool with_replicated) const;
 
   // Clears the last step's gradients. The next step must add to every matrix's gradient at least
@@ -118,10 +121,10 @@ class FlatUnit {
   // Allocates the gradients of matrices if the unit does not keep them.
   void OpenGradients();
   bool gradients_open() const { return gradients_.defined(); }
-  // Returns all gradients since OpenGradients() for a reduction: padded_elements() elements. If the
-  // unit does not keep whole gradients, the caller then owns the buffer, and the vectors' gradients
-  // in it are those of the whole step if `with_vectors`, else zero. REQUIRES: something was added
-  // to every matrix's gradient.
+  // Returns all gradients since OpenGradients(), padded_elements() elements, for a reduction. If
+  // the unit does not keep whole gradients, the caller owns the buffer from now on. The buffer's
+  // gradients of vectors are then those of the whole step if `with_vectors`, and otherwise zero.
+  // REQUIRES: a part was added to every matrix's gradient.
   at::Tensor CloseGradients(bool with_vectors);
   // Returns this rank's part of a buffer of padded_elements().
   at::Tensor OwnPart(const at::Tensor& flat) const;
@@ -133,9 +136,9 @@ class FlatUnit {
   // Returns the intersection of `range` with shard `shard`, which may be empty.
   ElementRange PartOnShard(const ElementRange& range, int64_t shard) const;
   int64_t shard_elements() const { return shard_elements_; }
-  // Adds own gradients to their momentum and writes the Nesterov direction, which combines gradient
-  // and momentum, to `directions`. `part` is a range of this rank, and `directions` has as many
-  // elements. `scratch`, in the accumulator dtype, may have any number of elements.
+  // Adds the gradients of `part` to their momentum, and writes the Nesterov direction, which
+  // combines gradient and momentum, to `directions`. `part` is a range of this rank's elements, and
+  // `directions` has as many elements. `scratch` has the accumulator dtype and any size.
   void UpdateMomentum(const ElementRange& part, const MuonOptions& options,
                       const at::Tensor& directions, const at::Tensor& scratch);
   // Decays the weights of `part`, then moves them along `directions` by `scale` times the learning
@@ -144,11 +147,11 @@ class FlatUnit {
                    const AdamWOptions& options, const at::Tensor& scratch);
 
   // Does one AdamW update of this rank's elements, except for orthogonalised matrices. `step`
-  // counts from 1. Offloaded states are updated on the host: own gradients are copied there, and
-  // own weights are copied back.
+  // counts from 1. Offloaded states are updated on the host: this rank's gradients are copied to
+  // the host, and its weights are copied back.
   void Update(RankContext& context, const AdamWOptions& options, int64_t step);
   // Gathers the weights from all shards. If the unit does not keep whole weights, they are whole
-  // from the end of the operation until ReleaseWeights(). Does nothing without shards.
+  // from the end of the operation until ReleaseWeights(). Does nothing if there are no shards.
   Pending GatherWeights();
   void ReleaseWeights();
 
@@ -199,8 +202,8 @@ class FlatUnit {
   at::Tensor own_gradients_;
   at::Tensor vector_gradients_;
   at::Tensor first_moment_;  // of the own part, like the master copy
-  // Of the last elements of the own part. All ranks have the same number: as many as any rank
-  // needs.
+  // For the last elements of the own part. All ranks allocate the same number, the largest that any
+  // rank needs.
   at::Tensor second_moment_;
   at::Tensor master_;  // undefined if weights have the accumulator dtype
   std::vector<at::Tensor> weight_views_;

@@ -1,15 +1,15 @@
 // GradientReducer sums the gradients of units over their replicas (FlatUnit::replicas()) during the
-// backward: it reduce-scatters them over the shards, then all-reduces them over the copies.
+// backward: it reduce-scatters them over the shards, and then all-reduces them over the copies.
 //
-// With ZeRO 1 a unit's gradients are scattered once per step, when they are complete. With ZeRO 2
-// and 3 the gradients of every micro-batch are scattered, from a bucket that exists from the unit's
-// first weight gradient to the end of the scatter. Under layered gradient accumulation (arXiv
-// 2106.02679) one scatter covers all micro-batches of a chunk's pass. Gradients are summed over
-// copies once per step, when the rank's own gradients are complete: those of a shard under HSDP,
-// all of them without ZeRO.
+// With ZeRO 1, a unit's gradients are reduce-scattered once per step, when they are complete. With
+// ZeRO 2 and 3, the gradients of every micro-batch are reduce-scattered, from a bucket that exists
+// from the unit's first weight gradient to the end of the reduce-scatter. Under layered gradient
+// accumulation (arXiv 2106.02679), one reduce-scatter covers all micro-batches of a chunk's pass.
+// The all-reduce over the copies happens once per step, when the rank's own gradients are complete.
+// Under HSDP these are the gradients of a shard, and without ZeRO all gradients.
 //
-// At most one bucket is being scattered when another one opens. Which buckets exist at any moment
-// depends only on this rank's own actions, not on the speed of a reduction.
+// At most one bucket is being reduce-scattered when another one opens. Which buckets exist at any
+// moment depends only on this rank's own actions, not on the speed of a reduction.
 #pragma once
 
 #include <deque>

@@ -3,10 +3,10 @@
 // format, by one of the ranks that hold parts of it (planner/block/matrix_owners.h).
 //
 // A rank computes momentum directions from its own gradients. An all-to-all among the ranks that
-// divide the unit moves them to the shard that owns the matrix. A second one among the ranks of
-// tensor parallelism (for experts: expert tensor parallelism) moves them to the rank that owns it.
-// Results return the same way, and are bitwise independent of which rank owns a matrix. Ranks that
-// hold copies of the states do all this with the same values.
+// divide the unit moves the directions to the shard that owns the matrix. A second all-to-all,
+// among the ranks of tensor parallelism (for experts, expert tensor parallelism), moves them to the
+// rank that owns the matrix. Results return the same way, and are bitwise independent of which rank
+// owns a matrix. Ranks that hold copies of the states do the same work on the same values.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -23,14 +23,14 @@ namespace meshwright::worker {
 
 class MatrixUpdate {
  public:
-  // Allocates what planner::WorkspaceOf() counts. REQUIRES: `context` and `unit` outlive this
-  // object.
+  // Allocates the buffers that planner::WorkspaceOf() counts. REQUIRES: `context` and `unit`
+  // outlive this object.
   MatrixUpdate(const RankContext& context, FlatUnit& unit);
   ~MatrixUpdate();
   MatrixUpdate(const MatrixUpdate&) = delete;
   MatrixUpdate& operator=(const MatrixUpdate&) = delete;
 
-  // Updates the unit's matrices. All ranks that hold a part of them must call Run(), for their
+  // Updates the unit's matrices. All ranks that hold parts of these matrices must call Run(), with
   // units in the same order.
   void Run(const AdamWOptions& options, const MuonOptions& muon);
 

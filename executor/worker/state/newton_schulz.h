@@ -1,8 +1,8 @@
-// Approximates the nearest orthogonal matrix by iterations of matrix products (Jordan et al., Muon,
-// 2024; arXiv 2502.16982, section 2.1). The matrix X is divided by its Frobenius norm; each
-// iteration replaces it by a X + (b X X^T + c (X X^T)^2) X. The coefficients trade exactness for
-// speed: after five iterations, singular values that began between 0.01 and 1 lie between about 0.7
-// and 1.2.
+// Orthogonalise() approximates the nearest orthogonal matrix by iterations of matrix products
+// (Jordan et al., Muon, 2024; arXiv 2502.16982, section 2.1). The matrix X is divided by its
+// Frobenius norm; each iteration replaces X by a X + (b X X^T + c (X X^T)^2) X. The coefficients
+// trade accuracy for speed: after five iterations, singular values that began between 0.01 and 1
+// lie between about 0.7 and 1.2.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,8 +19,8 @@ struct NewtonSchulzWorkspace {
   at::Tensor polynomial;  // [s, s]
 };
 
-// Orthogonalises `matrix`, whose Frobenius norm is `norm`; a zero matrix stays zero. Returns
-// whichever of `matrix` and `workspace.other` holds the result. Allocates nothing on a CPU in fp32
+// Orthogonalises `matrix`, whose Frobenius norm is `norm`; a zero matrix stays zero. Returns the
+// result, which is either in `matrix` or in `workspace.other`. Allocates nothing on a CPU in fp32
 // and fp64. REQUIRES: all tensors are dense.
 at::Tensor Orthogonalise(const at::Tensor& matrix, double norm, int32_t iterations,
                          const NewtonSchulzWorkspace& workspace);

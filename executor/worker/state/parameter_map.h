@@ -1,10 +1,10 @@
-// Determines which parts of the model's parameters a rank holds, and in which order.
+// A ParameterUnit lists the parts of one unit's parameters that a rank holds, in their order.
 //
 // All functions here are pure functions of model, layout and coordinates. The parameters are those
 // of the operators in planner/block/block.h. They are grouped in units: the embedding, a layer
 // without its experts, a layer's experts, the final norm, the head. Each unit has its own flat
-// buffers. Matrices come first in a unit, then parameters of routers and norms, then other vectors.
-// AdamW decays only matrices and routers.
+// buffers. In a unit, matrices come first, then parameters of routers and norms, and then other
+// vectors. AdamW decays only matrices and routers.
 #pragma once
 
 #include <cstdint>
@@ -39,16 +39,17 @@ struct LocalParameter {
   planner::OperatorName of = planner::OperatorName::kEmbedding;
   bool matrix = true;
   bool bias = false;  // of a product or a norm
-  // Whether every TP rank holds it whole: norms, routers, biases of row-parallel products, and down
-  // projections to latents. For experts: whether every rank of expert tensor parallelism does.
+  // Whether every TP rank (for experts, every rank of expert tensor parallelism) holds the whole
+  // parameter. True for norms, routers, biases of row-parallel products, and down projections to
+  // latents.
   bool replicated = false;
-  bool of_block_product = false;  // its parts are in planner/block/matrices.h
+  bool of_block_product = false;  // planner/block/matrices.h lists its parts
   bool of_experts = false;        // belongs to a layer's experts
-  // Whether it is a router's weight [experts, hidden], equal on every TP rank. It doesn't count as
-  // a matrix.
+  // Whether it is a router's weight [experts, hidden], which is equal on every TP rank and doesn't
+  // count as a matrix.
   bool of_router = false;
-  // Whether it is a vector that a rank applies only to its share of the stream's tokens or of the
-  // heads, so that its gradient is partial: a norm's vector, or a router's bias.
+  // Whether its gradient on one rank is partial. True for vectors of norms and biases of routers,
+  // which a rank applies only to its share of the stream's tokens or of the heads.
   bool partial_gradient = false;
   bool of_heads = false;  // whether it is a partial vector of norms of heads
 
@@ -68,7 +69,7 @@ enum HeadParameter : uint8_t { kHeadWeight };
 // The index of a parameter that a unit does not have.
 inline constexpr size_t kNowhere = static_cast<size_t>(-1);
 // Indices of an operator's vectors in a unit. Norms of heads and of latents may have two weights:
-// the weight of the keys then follows that of the queries. Attention's weight is its sinks.
+// the weight for keys then follows the weight for queries. For attention, `weight` is its sinks.
 struct VectorPositions {
   size_t weight = kNowhere;  // of a norm
   size_t bias = kNowhere;
@@ -99,13 +100,13 @@ ParameterUnit HeadUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t
 ParameterUnit FinalNormUnit(const planner::ModelSpec& model);
 
 int64_t UnitElements(const ParameterUnit& unit);
-// These functions count elements in the unit's order. Matrices come first; every TP rank holds the
-// last WholeMatrixElements() of them whole. ReplicatedElements() follow: first RouterElements(),
-// then PartialElements(), whose gradients are partial. The last HeadNormElements() of the partial
-// ones belong to norms of heads.
+// The following functions count elements of a unit's consecutive ranges. The first MatrixElements()
+// belong to matrices; every TP rank holds the last WholeMatrixElements() of these. Then come the
+// ReplicatedElements(): first RouterElements(), then PartialElements(), whose gradients are
+// partial. The last HeadNormElements() of the partial ones belong to norms of heads.
 int64_t MatrixElements(const ParameterUnit& unit);
 // Returns the number of elements of routers and of the matrices that MatricesOf()
-// (planner/block/matrices.h) lists. They come first.
+// (planner/block/matrices.h) lists. These matrices come first.
 int64_t BlockMatrixElements(const ParameterUnit& unit);
 int64_t WholeMatrixElements(const ParameterUnit& unit);
 int64_t ReplicatedElements(const ParameterUnit& unit);

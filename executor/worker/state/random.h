@@ -1,8 +1,8 @@
-// Computes training tokens, and the keys of initial weights (kernels::RandomNormal), as pure
-// functions of (seed, identity, global index).
+// FillTokens() and RandomKey() compute training tokens, and the keys of initial weights
+// (kernels::RandomNormal), as pure functions of (seed, identity, global index).
 //
-// There is no generator state: any rank can compute any part of a tensor, so every layout starts
-// from the same weights and reads the same tokens.
+// Without a generator's state, any rank can compute any part of a tensor. Every layout therefore
+// starts from the same weights and reads the same tokens.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // RankContext holds everything that the parts of one rank share. It is created once per trial and
-// passed by reference; there is no other state, so ranks may be processes or threads.
+// passed by reference. Since there is no global state, ranks may be processes or threads.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,9 +27,9 @@ inline constexpr int32_t kLaneSender = 0;
 inline constexpr int32_t kLaneReceiver = 1;
 
 // The rank's lanes (planner/schedule/messages.h) for one kind of tensor between pipeline stages:
-// activations or gradients. Each lane is a group of its own with two ranks. A rank's messages in a
-// group may be executed sequentially: in a larger group, a receive would queue behind an earlier
-// send until the receiver of that send takes it.
+// activations or gradients. Each lane is a group of two ranks, since a rank's messages in a group
+// may be executed one after the other: in a larger group, a receive could queue behind an earlier
+// send to a third rank until that rank receives.
 struct PipelineChannel {
   // The rank's two lanes in one direction. A lane is null if no stage of the rank has a neighbour
   // there.
@@ -44,16 +44,16 @@ struct PipelineChannel {
 };
 
 // The replicas of parameters, seen from one rank. Each rank of `shards` holds one shard of the
-// optimizer states. All ranks of `copies` hold the same shard, and gradients are summed over them.
-// Without ZeRO all replicas are copies, with ZeRO all are shards, and under HSDP there are both. A
-// group is null if it would be the rank alone.
+// optimizer states. All ranks of `copies` hold the same shard, and gradients are summed over these
+// ranks. Without ZeRO, all replicas are copies; with ZeRO, all are shards; under HSDP there are
+// both. A group is null if it would have only this rank.
 struct Replicas {
   Communicator* shards = nullptr;
   Communicator* copies = nullptr;
 };
 
-// The rank's groups (planner/schedule/open_groups.h). A group is null if it would be the rank
-// alone, or if it is unused.
+// The rank's groups (planner/schedule/open_groups.h). A group is null if it would have only this
+// rank, or if it is unused.
 struct RankGroups {
   std::unique_ptr<Communicator> world;
   std::unique_ptr<Communicator> tp;
@@ -85,7 +85,7 @@ struct RankContext {
   int32_t rank = 0;
   RankCoordinates coordinates;
   std::unique_ptr<Device> device;
-  // Holds what the layout offloads.
+  // Holds the tensors that the layout offloads.
   HostMemory host_memory;
   PhaseClock clock;
   StepRecorder recorder{clock};
@@ -125,9 +125,9 @@ struct RankContext {
   }
 };
 
-// Connects to the groups of `context.rank` and records their operations in the context. All ranks
-// of the run must call it. `timeout` bounds every operation. REQUIRES: `context.device` and
-// `context.coordinates` are set.
+// Connects to the groups of `context.rank`, whose operations the context's recorder then records.
+// All ranks of the run must call ConnectGroups(). `timeout` bounds every operation. REQUIRES:
+// `context.device` and `context.coordinates` are set.
 void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& store,
                    std::chrono::milliseconds timeout);
 

@@ -1,7 +1,7 @@
 // SelectionBiases holds the biases that routers add to scores when they select experts
 // (DeepSeek-V3's auxiliary-loss-free balancing, arXiv 2408.15664 and 2412.19437, section 2.1.2).
-// They have no gradient. After each step an expert's bias decreases by
-// planner::Experts::bias_update_rate if the expert took more than the mean of the step's slots, and
+// These biases have no gradient. After each step, an expert's bias decreases by
+// planner::Experts::bias_update_rate if the expert took more of the step's slots than the mean, and
 // increases by that rate if it took fewer.
 //
 // Slots are counted over the whole global batch, including those dropped by a capacity. Every rank
@@ -33,9 +33,9 @@ class SelectionBiases {
   // Adds the slots per expert that a micro-batch's tokens on this rank selected.
   void Count(size_t place, const std::vector<int64_t>& slots);
 
-  // Updates all biases at the end of a step and clears the counts. `groups` are those that divide
-  // the batch's tokens; a group of this rank alone is null. All ranks with a layer's router must
-  // call Move() together. It needs 8 bytes per expert and layer while it runs.
+  // Updates all biases at the end of a step and clears the counts. `groups` are the groups that
+  // divide the batch's tokens; a group of this rank alone is null. All ranks with a layer's router
+  // must call Move() together. Move() temporarily needs 8 bytes per expert and layer.
   void Move(const std::vector<Communicator*>& groups);
 
  private:

@@ -1,4 +1,4 @@
-// UnitObserver is notified by a stage about its use of units. It provides weights and reduces
+// UnitObserver is notified when a stage uses units. It provides the weights and reduces the
 // gradients, so that the stage itself does not depend on ZeRO.
 #pragma once
 
@@ -20,8 +20,8 @@ class UnitObserver {
   virtual void AfterWeights(const WeightGroup& units) = 0;
   // Called before the stage adds a micro-batch's gradients of matrices to the unit's gradients.
   virtual void BeforeGradients(FlatUnit& unit) = 0;
-  // Called after the stage added them. `pass_complete` tells whether these were its last ones of
-  // this step. A unit of tied embeddings may belong to two stages.
+  // Called after the stage has added these gradients. `pass_complete` tells whether the stage adds
+  // no more to this unit in this step. A unit of tied embeddings may belong to two stages.
   virtual void AfterGradients(FlatUnit& unit, bool pass_complete) = 0;
 };
 

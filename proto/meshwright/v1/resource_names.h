@@ -1,10 +1,10 @@
-// Resource names of the API: built and read here and nowhere else.
+// The functions here format and parse all resource names of the API.
 //
 //   sweeps/{sweep}                   {sweep}: letters, digits, '.', '-', '_', at most 63, not
 //                                    starting with '.' or '-', which a command line could not name
 //   sweeps/{sweep}/trials/{trial}    {trial}: a whole number from 1
 //
-// New sweeps get such names only; a stored sweep is found under whatever name it has.
+// New sweeps get only such names. A stored sweep with another name is still found under that name.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +26,18 @@ struct TrialName {
 std::string FormatSweepName(std::string_view sweep);
 std::string FormatTrialName(std::string_view sweep, int32_t number);
 
-// The {sweep} part, which may be one that no new sweep could have. InvalidArgument says what a name
-// looks like.
+// Returns the {sweep} part, which CheckSweepId() need not accept. Returns InvalidArgument, with the
+// form of a name, for any other text.
 absl::StatusOr<std::string> ParseSweepName(std::string_view name);
 absl::StatusOr<TrialName> ParseTrialName(std::string_view name);
 
-// Whether a new sweep may have `sweep` as its {sweep} part.
+// Returns OK if a new sweep may have `sweep` as its {sweep} part.
 absl::Status CheckSweepId(std::string_view sweep);
 
-// Agents are named by the same rule.
+// Returns OK if an agent may have this name. The rule is that of CheckSweepId().
 absl::Status CheckAgentName(std::string_view agent);
-// `model` as far as a name can hold it: with "-" and any number from 0 behind it, it passes
-// CheckSweepId().
+// Returns the stem of a sweep's name, made from `model`. With "-" and any number from 0 appended,
+// it passes CheckSweepId().
 std::string SweepIdStem(std::string_view model);
 
 }  // namespace meshwright

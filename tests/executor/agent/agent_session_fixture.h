@@ -1,4 +1,4 @@
-// A fixture with a running agent, whose server is played by the test.
+// AgentSessionTest is a fixture with a running agent and a FakeServer that the test controls.
 #pragma once
 
 #include <unistd.h>
@@ -23,7 +23,7 @@ namespace meshwright::agent {
 inline constexpr char kStore[] = "00112233445566778899aabbccddeeff";
 inline constexpr char kOtherStore[] = "ffeeddccbbaa99887766554433221100";
 
-// A trial for one rank, or more.
+// Returns the plan of a trial for `dp` ranks.
 inline std::string SomePlan(int32_t dp = 1) {
   trial::TrialPlan plan;
   plan.model = *planner::FindModel("tinystories-15m");
@@ -48,7 +48,7 @@ class AgentSessionTest : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
   void TearDown() override {
-    // Nobody is left to accept the results that the agent still has.
+    // The stream has to end, since no server accepts the results that the agent still has.
     stop_.store(true);
     server_.EndStream();
     Wait().IgnoreError();
@@ -79,9 +79,9 @@ class AgentSessionTest : public testing::Test {
     agent_ = std::make_unique<Agent>(std::move(options));
     thread_ = std::thread([this] { status_ = agent_->Run([this] { return stop_.load(); }); });
   }
-  // Waits until a trial's runner is called and returns its first device, or -1 where none is
-  // called. An agent reports a trial as started when it queues it, so a trial ended early may never
-  // get so far.
+  // Waits until a trial's runner is called, and returns the trial's first device, or -1 if no
+  // runner is called. An agent reports a trial as started when it queues the trial. A trial that is
+  // ended early may therefore never reach its runner.
   int32_t AwaitBegun() {
     const std::optional<int32_t> first_device = begun_.Pop(absl::Seconds(20));
     EXPECT_TRUE(first_device.has_value()) << "no trial began";
@@ -96,7 +96,7 @@ class AgentSessionTest : public testing::Test {
     if (thread_.joinable()) thread_.join();
     return status_;
   }
-  // As if an earlier agent had left the result.
+  // Writes a result to the agent's folder, as an earlier agent would have left it.
   void Keep(const std::string& store_id, const std::string& sweep) {
     KeptResult kept;
     kept.store_id = store_id;

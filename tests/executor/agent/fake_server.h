@@ -1,5 +1,5 @@
-// FakeServer is a server controlled by a test: it passes on what the agent sends, and sends what
-// the test says.
+// FakeServer is a server that a test controls: it gives the agent's messages to the test, and sends
+// the messages that the test chooses.
 #pragma once
 
 #include <memory>
@@ -48,7 +48,7 @@ class FakeServer final : public v1::Agents::Service {
     message.mutable_assignment()->set_first_device(first_device);
     Send(message);
   }
-  // The assignment of `member` for an attempt at two ranks, by agents a and b.
+  // Sends member `member` its assignment of an attempt of two ranks, which agents a and b share.
   void AssignOneOfTwo(const std::string& trial, const std::string& plan_json, int32_t member) {
     v1::ServerMessage message = AssignmentOf(trial, plan_json);
     v1::Gang* gang = message.mutable_assignment()->mutable_gang();
@@ -126,8 +126,8 @@ class FakeServer final : public v1::Agents::Service {
       received_.Push(message);
     }
     const std::lock_guard lock(mutex_);
-    // An agent whose stream was cancelled may reconnect before the end of the old stream is seen
-    // here.
+    // An agent whose stream was cancelled may reconnect before this function returns for the old
+    // stream.
     if (stream_ == stream) {
       context_ = nullptr;
       stream_ = nullptr;

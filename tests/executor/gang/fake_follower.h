@@ -1,5 +1,5 @@
-// FakeFollower is a follower played by a test over a socket pair: it answers pings with its own
-// clock, and sends given frames when it is started and when it is told to end.
+// FakeFollower plays a follower over a socket pair. It answers pings with its own clock, and sends
+// given frames when it is started and when it is told to end.
 #pragma once
 
 #include <atomic>

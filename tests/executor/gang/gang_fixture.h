@@ -1,4 +1,4 @@
-// Gangs whose members are threads of a test, each with its own worker processes.
+// RunGang() runs a gang whose members are threads of a test, each with its own worker processes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ namespace meshwright::gang {
 
 inline constexpr char kSecret[] = "a secret of this attempt alone";
 
-// Returns memberships with the given numbers of ranks. Each follower has its own loopback address,
-// so that a wrong address finds nobody.
+// Returns memberships with the given numbers of ranks. Each member has its own loopback address, so
+// that a connection to a wrong address fails.
 inline std::vector<Membership> MembershipsOf(const std::vector<int32_t>& ranks) {
   Membership membership;
   membership.secret = kSecret;
@@ -43,7 +43,7 @@ inline std::vector<Membership> MembershipsOf(const std::vector<int32_t>& ranks) 
 }
 
 // Restricts the calling thread, and the workers that it starts, to at most one processor per rank,
-// so that each rank computes with one thread however many share a host.
+// so that each rank always computes with one thread.
 inline void UseOneCorePerRank(int32_t ranks) {
   cpu_set_t all;
   ASSERT_EQ(::sched_getaffinity(0, sizeof(all), &all), 0);
@@ -55,12 +55,12 @@ inline void UseOneCorePerRank(int32_t ranks) {
   ASSERT_EQ(::sched_setaffinity(0, sizeof(some), &some), 0);
 }
 
-// Timeouts that a test can wait for.
+// Returns timeouts that are short enough for a test.
 inline Timing ShortTiming() {
   return {.join_s = 20.0, .handshake_s = 2.0, .ping_s = 0.2, .last_word_s = 0.2, .silence_s = 20.0};
 }
 
-// A follower on its own thread, which runs until it is told to end.
+// FollowerThread is a follower on its own thread, which runs until it is told to end.
 class FollowerThread {
  public:
   FollowerThread(const trial::TrialPlan& plan, const Membership& membership,
@@ -74,7 +74,7 @@ class FollowerThread {
   ~FollowerThread() { End(); }
 
   bool returned() const { return returned_; }
-  // Tells it to end, and waits for its result.
+  // Tells the follower to end, and waits for its result.
   const trial::TrialResult& End() {
     cancel_ = true;
     return Wait();
@@ -91,7 +91,7 @@ class FollowerThread {
   std::thread thread_;
 };
 
-// Runs the leader on a thread that ends with it, and returns its result.
+// Runs the leader on a thread of its own, and returns its result.
 inline trial::TrialResult LeadOnThread(const trial::TrialPlan& plan, const Membership& membership,
                                        const trial::TrialRunnerOptions& options,
                                        const Timing& timing = ShortTiming()) {
@@ -103,7 +103,8 @@ inline trial::TrialResult LeadOnThread(const trial::TrialPlan& plan, const Membe
   return result;
 }
 
-// Runs the plan over members with the given numbers of ranks, all with workers of `worker_path`.
+// Runs the plan in a gang whose members have the given numbers of ranks. All workers run the
+// program at `worker_path`.
 inline trial::TrialResult RunGang(const trial::TrialPlan& plan, const std::vector<int32_t>& ranks,
                                   const std::string& worker_path) {
   const std::vector<Membership> memberships = MembershipsOf(ranks);

@@ -1,4 +1,4 @@
-// Connected non-blocking sockets, like those of a gang.
+// SocketPair holds two connected non-blocking sockets, like those of a gang.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ inline SocketPair MakeSocketPair() {
   return {.a = UniqueFd(ends[0]), .b = UniqueFd(ends[1])};
 }
 
-// Reads what is available; `ended` tells whether the stream is over.
+// Returns the bytes that are available. Sets `ended` to whether the stream is over.
 inline std::string ReadAll(const UniqueFd& socket, bool* ended = nullptr) {
   std::string text;
   char buffer[65536];
@@ -43,7 +43,7 @@ inline void Write(const UniqueFd& socket, const std::string& text) {
             static_cast<ssize_t>(text.size()));
 }
 
-// Whether `is_so` returns true within half a minute.
+// Returns whether `is_so` returns true within 30 s.
 inline bool Eventually(const std::function<bool()>& is_so) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!is_so()) {

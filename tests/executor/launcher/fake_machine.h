@@ -1,4 +1,4 @@
-// FakeMachine is a Machine defined by a test: variables, files and one python3.
+// FakeMachine makes a Machine of the variables, the files and the python3 that a test defines.
 #pragma once
 
 #include <map>
@@ -13,12 +13,12 @@ namespace meshwright::launcher {
 struct FakeMachine {
   std::map<std::string, std::string> variables;
   std::map<std::string, std::string> files;
-  // By link, its target.
+  // Targets of symbolic links, by the link's path.
   std::map<std::string, std::string> links;
   CommandEnd python;
   std::vector<std::vector<std::string>> commands;
 
-  // Adds a folder laid out as by the wheel.
+  // Adds a folder with the layout of the Python package torch.
   void AddTorch(const std::string& folder, const std::string& version) {
     files[folder + "/version.py"] = "__version__ = '" + version + "'\n";
     files[folder + "/lib/libtorch_cpu.so"] = "";

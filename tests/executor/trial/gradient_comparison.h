@@ -1,5 +1,5 @@
-// Compares gradients that trials wrote to disk (executor/worker/run/gradient_dump.h) with the
-// reference.
+// ExpectSameGradients() compares gradients that trials wrote to disk
+// (executor/worker/run/gradient_dump.h) with the reference.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace meshwright::trial {
 
-// A folder that is deleted with its owner.
+// A folder that the destructor deletes.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -23,9 +23,9 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Assembles the ranks' parts of the first step and expects every gradient of the reference, once or
-// in equal copies: the norm of the difference over the norm is below `tolerance`. Returns the
-// largest ratio.
+// Assembles the ranks' parts of the first step's gradients. Expects every gradient of the
+// reference, once or in equal copies, with a relative error (norm of the difference divided by the
+// norm) below `tolerance`. Returns the largest relative error.
 double ExpectSameGradients(const worker::ReferenceRun& reference,
                            const std::filesystem::path& folder, const planner::Layout& layout,
                            double tolerance);

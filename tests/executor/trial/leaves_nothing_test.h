@@ -1,4 +1,5 @@
-// A fixture that checks after each test that no child, zombie or descriptor is left.
+// LeavesNothingTest is a fixture that checks after each test that no child process, zombie or
+// descriptor is left.
 #pragma once
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-// Finds the workers that a runner has left.
+// WorkersOf() counts the workers that a runner has left.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,8 @@
 
 namespace meshwright::trial {
 
-// Returns the processes started as workers of `runner`, whoever their parent is now.
+// Returns the number of processes that were started as workers of `runner`, even if their parent is
+// another process now.
 inline int WorkersOf(pid_t runner) {
   const std::string mark = "MESHWRIGHT_PARENT_PID=" + std::to_string(runner) + '\0';
   int count = 0;

@@ -1,6 +1,6 @@
-// Options of a test's workers that no plan can express. They reach the test's worker
-// (tests/executor/worker/test_worker.cc) through the environment; the released worker does not read
-// them.
+// TestHooks holds options of a test's workers that a plan can't express. The test's worker
+// (tests/executor/worker/test_worker.cc) reads them from the environment; the released worker does
+// not.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace meshwright::trial {
 
-// A failure that a worker provokes on purpose, so that tests see the real outcome paths.
+// A failure that a worker provokes on purpose, so that tests exercise the real code for failures.
 struct InjectedFault {
   enum class Effect { kCrash, kHang };
   Effect kind = Effect::kCrash;
@@ -27,7 +27,7 @@ struct TestHooks {
 
 inline constexpr char kTestHooksVariable[] = "MESHWRIGHT_TEST_HOOKS";
 
-// During its lifetime, workers that this process starts read `hooks`.
+// While this object lives, workers that this process starts read `hooks`.
 class ScopedTestHooks {
  public:
   explicit ScopedTestHooks(const TestHooks& hooks) {
@@ -44,7 +44,7 @@ class ScopedTestHooks {
   ScopedTestHooks& operator=(const ScopedTestHooks&) = delete;
 };
 
-// Returns nothing where the variable is not set. Throws nlohmann's exceptions on malformed text.
+// Returns empty hooks if the variable is not set. Throws nlohmann's exceptions on malformed text.
 inline TestHooks ReadTestHooks() {
   const char* text = std::getenv(kTestHooksVariable);
   if (text == nullptr) return {};

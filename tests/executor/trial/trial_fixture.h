@@ -1,4 +1,4 @@
-// Trials of the tiny model on this machine.
+// RunHere() and RunWith() run trials of the tiny model on this machine.
 #pragma once
 
 #include <cstdlib>
@@ -17,7 +17,8 @@ inline std::string WorkerPath() {
   return std::string(folder == nullptr ? "." : folder) + "/meshwright-worker";
 }
 
-// The worker with hooks is beside the tests, as is a link to the CUDA module.
+// Returns the path of the worker with hooks, which is in the folder of the tests, with a link to
+// the CUDA module.
 inline std::string TestWorkerPath() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "meshwright-test-worker";
 }

@@ -1,5 +1,5 @@
-// Whether a struct's fields (planner/codec/fields.h) are those of its message: what only one of
-// them has is said where the field is visited.
+// ExpectSameFields() expects that a struct (planner/codec/fields.h) has the fields of its message,
+// except those that are marked where they are visited.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,17 +17,17 @@
 
 namespace meshwright::wire {
 
-// Visits a struct alongside a message's type: each field must also be in the message, with the same
-// type.
+// NamesVisitor visits a struct and a message's type together. Each field must also be in the
+// message, with the same type.
 class NamesVisitor {
  public:
-  // Adds the message's fields whose values have another form in the struct to `other_forms`, as
-  // "Agent.running"; without it there must be none.
+  // Adds the message's fields whose values have another form in the struct to `other_forms`, such
+  // as "Agent.running". If `other_forms` is null, there must be no such field.
   explicit NamesVisitor(const google::protobuf::Descriptor& message,
                         std::set<std::string>* other_forms = nullptr)
       : message_(message), other_forms_(other_forms) {}
 
-  // Keys that have another name in the message, such as "TrialStep.steps".
+  // Returns the keys that have another name in the message, such as "TrialStep.steps".
   static std::set<std::string>& Renamed() {
     static auto* const renamed = new std::set<std::string>();
     return *renamed;
@@ -83,7 +83,7 @@ class NamesVisitor {
     (*this)(field, value);
   }
 
-  // Every field of the message must have been visited.
+  // Expects that every field of the message was visited.
   void ExpectAllVisited() const {
     for (int i = 0; i < message_.field_count(); ++i) {
       EXPECT_TRUE(visited_.contains(message_.field(i)->name()))
@@ -111,13 +111,14 @@ class NamesVisitor {
     return found;
   }
 
-  // A time is a text.
+  // Returns whether the field is a time, which structs hold as text.
   static bool IsTime(const FieldDescriptor& field) {
     return field.message_type() != nullptr &&
            field.message_type()->full_name() == "google.protobuf.Timestamp";
   }
 
-  // Whether T is a struct, or has entries that are, just where the field has a message.
+  // Returns whether T has the field's form: a struct, or a container of structs, for a field with a
+  // message type, and no struct for any other field.
   template <typename T>
   static bool HasForm(const FieldDescriptor& field) {
     if constexpr (IsMap<T>::value) {

@@ -1,5 +1,5 @@
-// Runs a layout whose ranks are threads of the test, and compares its numbers with the single-rank
-// autograd reference.
+// LayoutRun runs a layout whose ranks are threads of the test, and compares its numbers with the
+// single-rank autograd reference.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace meshwright::worker {
 
 class LayoutRun {
  public:
-  // A first moment's effect shows in the third step, with AdamW in the second.
+  // Runs three steps with Muon and two with AdamW, so that the effect of the first moment shows.
   explicit LayoutRun(const trial::LayoutCase& test_case)
       : plan_(trial::PlanOf(test_case, test_case.model.muon ? 3 : 2)) {}
 

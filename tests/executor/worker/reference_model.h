@@ -1,5 +1,6 @@
-// An independent, plain implementation of the model on one rank with Torch's autograd, with which
-// every layout of the worker must agree. Shares only the random numbers with the worker.
+// ReferenceModel is an independent, plain implementation of the model on one rank with Torch's
+// autograd. Every layout of the worker must agree with it. It shares only the random numbers with
+// the worker.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -23,23 +24,25 @@ struct ReferenceStep {
 
 class ReferenceModel {
  public:
-  // Computes in fp64 where the training does, else in fp32, with narrowed factors in blocks'
-  // products where the training narrows them.
+  // Computes in fp64 if the training does, and otherwise in fp32. Factors of the blocks' products
+  // are quantised if the training quantises them.
   ReferenceModel(planner::ModelSpec model, planner::TrainingSpec training, uint64_t seed);
 
-  // Returns the loss over the global batch of `step`; its gradients are then in gradient().
+  // Returns the loss over the global batch of `step`. gradient() then returns the loss's gradients.
   double Loss(int64_t step);
   // Applies AdamW or Muon with the worker's options. Steps count from 0.
   void Update(int64_t step);
-  // Runs the first `steps` steps, each with its update. `computed(step)` may be empty; it is called
-  // when the step's gradients are there.
+  // Runs the first `steps` steps, each with its update. Calls computed(step), which may be empty,
+  // after the step's gradients were computed.
   std::vector<ReferenceStep> Train(int64_t steps,
                                    const std::function<void(int64_t)>& computed = nullptr);
 
-  // By the names of executor/worker/state/parameter_map.h, in the model's shape.
+  // Returns the gradient of the parameter with this name (executor/worker/state/parameter_map.h),
+  // in the model's shape.
   const at::Tensor& gradient(const std::string& name) const { return weights_.at(name).grad(); }
   double GradientNorm() const;
-  // For a layer with experts, zeros where it has none: [experts], fp64.
+  // Returns the selection biases [experts], in fp64, of a layer with experts, or zeros if the layer
+  // has no selection biases.
   const at::Tensor& selection_bias(int64_t layer) const;
   const std::map<std::string, at::Tensor>& weights() const { return weights_; }
 
@@ -81,7 +84,8 @@ class ReferenceModel {
   std::map<std::string, at::Tensor> weights_;
   std::map<std::string, std::pair<at::Tensor, at::Tensor>> moments_;
   std::vector<at::Tensor> router_losses_;  // of the step's layers
-  // By layer prefix, for each expert: the bias, and how many tokens of the step selected it.
+  // By layer prefix: each expert's bias, and the number of the step's tokens that selected the
+  // expert.
   std::map<std::string, at::Tensor> selection_biases_;
   std::map<std::string, at::Tensor> loads_;
 };

@@ -1,6 +1,6 @@
-// An independent, plain implementation of fp8-blockwise products with Torch's autograd and
-// elementwise operators, with which kernels/ and executor/worker/model/scaled_product.h must agree.
-// Shares no code with them.
+// NarrowProduct() is an independent, plain implementation of fp8-blockwise products with Torch's
+// autograd and elementwise operators. kernels/ and executor/worker/model/scaled_product.h must
+// agree with it, and it shares no code with them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,13 +9,13 @@
 
 namespace meshwright::worker {
 
-// Rounds x [rows, columns] to E4M3 in tiles of 128 neighbours along `dim`, the last of which may be
-// cut off, or, for a weight, in blocks of 128 x 128.
+// NarrowedAlong() rounds x [rows, columns] to E4M3 in tiles of 128 neighbours along `dim`; the last
+// tile may be shorter. NarrowedBlocks() rounds a weight to E4M3 in blocks of 128 x 128.
 at::Tensor NarrowedAlong(const at::Tensor& x, int64_t dim);
 at::Tensor NarrowedBlocks(const at::Tensor& weight);
 
-// x [rows, inputs] times weight [outputs, inputs]^T. The gradients of x and of the weight, which
-// contracts rows, are computed from narrowed factors.
+// Returns x [rows, inputs] times weight [outputs, inputs]^T. The gradients of x and of the weight
+// are also computed from quantised factors; the gradient of the weight contracts rows.
 at::Tensor NarrowProduct(const at::Tensor& x, const at::Tensor& weight);
 
 }  // namespace meshwright::worker

@@ -1,6 +1,6 @@
-// Runs a layout of a model with learned routing over threads and compares losses, every gradient
-// and their norm with the single-rank autograd reference, and peak memory with the planner's
-// estimate for the actual routing.
+// RoutedLayoutsTest runs a layout of a model with learned routing, with threads as ranks. It
+// compares losses, gradients and their norm with the single-rank autograd reference, and peak
+// memory with the planner's estimate for the actual routing.
 #pragma once
 
 #include "executor/trial/routed_memory.h"
@@ -8,7 +8,7 @@
 
 namespace meshwright::worker {
 
-// Routing follows the scores, so ranks receive unequal numbers of tokens.
+// Routing follows the routers' scores, so that ranks receive unequal numbers of tokens.
 class RoutedLayoutsTest : public ThreadLayoutsTest {
  protected:
   void ExpectExactAsRouted(double tolerance) {
@@ -19,7 +19,7 @@ class RoutedLayoutsTest : public ThreadLayoutsTest {
   }
 
  private:
-  // Expects each rank's peak to be the estimate for the rows that it sent and received.
+  // Expects that each rank's peak equals the estimate for the rows that the rank sent and received.
   void ExpectRoutedMemory() {
     trial::TrialPlan& plan = run_.plan();
     for (int32_t rank = 0; rank < plan.layout.pp; ++rank) {

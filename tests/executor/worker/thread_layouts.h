@@ -1,5 +1,5 @@
-// Runs a layout over threads and compares losses, every gradient and their norm with the
-// single-rank autograd reference, and peak memory with the planner's estimate.
+// ThreadLayoutsTest runs a layout with threads as ranks. It compares losses, gradients and their
+// norm with the single-rank autograd reference, and peak memory with the planner's estimate.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ class ThreadLayoutsTest : public testing::TestWithParam<trial::LayoutCase> {
  protected:
   ThreadLayoutsTest() : run_(GetParam()) { KeepMatmulsWithoutScratch(); }
 
-  // Runs the plan. Returns the peak bytes of the fullest rank by pipeline rank: ranks of a CP group
-  // differ a little.
+  // Runs the plan. Returns, by pipeline rank, the peak bytes of the fullest rank, since ranks of a
+  // CP group differ a little.
   std::map<int32_t, int64_t> Run(planner::Precision precision) {
     run_.plan().training.precision = precision;
     run_.Run();
@@ -51,7 +51,7 @@ class ThreadLayoutsTest : public testing::TestWithParam<trial::LayoutCase> {
     run_.ExpectPlannedInFlight();
   }
 
-  // The reference stays in fp32.
+  // Runs the plan in bf16, and compares it with the reference in fp32.
   void ExpectWithinBf16() {
     for (const auto& [pipeline_rank, peak_bytes] : Run(planner::Precision::kBf16)) {
       const auto predicted = static_cast<double>(PredictedBytes(pipeline_rank));
@@ -61,7 +61,8 @@ class ThreadLayoutsTest : public testing::TestWithParam<trial::LayoutCase> {
       EXPECT_LE(share, kMostShareOfBf16Memory)
           << peak_bytes << " on pipeline rank " << pipeline_rank;
     }
-    // ReLU's slope jumps where rounding flips a sign, a clamp's where it crosses the limit.
+    // Rounding may flip the sign of a ReLU's input, or move a value across a clamp's limit. The
+    // slope then jumps, so that gradients differ more.
     const planner::Ffn& ffn = run_.plan().model.groups.front().ffn;
     const bool jumps = ffn.kind == planner::FfnKind::kRelu || ffn.clamp > 0.0;
     run_.ExpectReferenceNumbers(jumps ? 0.2 : 0.1, 0.02);

@@ -1,9 +1,9 @@
-// Replaces CUDA's header of this name: code compiled with it runs on the CPU, so that kernels can
-// be tested without a GPU.
+// This file replaces CUDA's header of the same name. Code that is compiled with it runs on the CPU,
+// so that kernels can be tested without a GPU.
 //
-// Blocks run sequentially and the threads of a block take turns: each runs until a barrier, which
-// all of the block must reach, or a shuffle, which all of the warp must. Contains only what
-// kernels/cuda uses.
+// Blocks run one after the other, and the threads of a block take turns. Each thread runs until a
+// barrier, which all threads of the block must reach, or a shuffle, which all threads of the warp
+// must reach. The file has only the parts of CUDA that kernels/cuda uses.
 #pragma once
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include <functional>
 #include <utility>
 
-// The names are CUDA's.
+// CUDA has these names.
 #define __global__
 #define __device__
 #define __host__
@@ -56,21 +56,23 @@ inline thread_local dim3 threadIdx;
 
 namespace cuda_emulation {
 
-// The limit of a block on an H100.
+// Most shared memory of a block on an H100, in bytes.
 inline constexpr size_t kSharedBytes = 227 << 10;
-// Few, so that a block of a grid sized to the device has several of a test's rows.
+// Number of multiprocessors. It is small, so that in a grid sized to the device each block handles
+// several rows of a test.
 inline constexpr int kMultiprocessors = 2;
 
-// Whether blocks and threads take their turns in reverse order.
+// Whether blocks and threads run in reverse order.
 inline thread_local bool backwards = false;
 
 // Runs `thread` for every thread of every block.
 void Run(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
 
-// The calling thread's index in its block.
+// Returns the calling thread's index in its block.
 inline unsigned int ThreadNumber() { return threadIdx.y * blockDim.x + threadIdx.x; }
 
-// Publishes `bytes` of the calling thread and returns those of the block's thread `source`.
+// Publishes the calling thread's `bytes` bytes at `value`, and copies the bytes that the block's
+// thread `source` published to `result`.
 void Exchange(unsigned int source, const void* value, void* result, size_t bytes);
 
 }  // namespace cuda_emulation
@@ -122,6 +124,6 @@ T atomicAdd(T* target, T value) {
 
 inline float __expf(float x) { return std::exp(x); }
 
-// x / y, and 0 for large y, like the GPU's instruction.
+// Returns x / y, or 0 for large y, like the GPU's instruction.
 inline float __fdividef(float x, float y) { return std::abs(y) > 0x1p126f ? 0.0f : x / y; }
 // NOLINTEND(bugprone-reserved-identifier)

@@ -1,4 +1,4 @@
-// Reads and writes single elements of any type as doubles.
+// Get() and Set() read and write single elements of any type as doubles.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The operators' definitions: scalar loops in double precision, without regard to speed.
+// MakeReferenceKernels() makes the operators' reference: scalar loops in double precision, without
+// regard to speed.
 #pragma once
 
 #include <memory>
@@ -7,10 +8,10 @@
 
 namespace meshwright::kernels {
 
-// Returns the reference that implementations are compared with. Single-threaded.
+// Returns the reference with which implementations are compared. It uses one thread.
 std::unique_ptr<Kernels> MakeReferenceKernels();
 
-// The operators of a mixture of experts.
+// These functions are the operators of a mixture of experts.
 void RunReference(const RouterForward& args);
 void RunReference(const RouterBackward& args);
 void RunReference(const GatherRows& args);
@@ -20,7 +21,7 @@ void RunReference(const ExpertSwigluForward& args);
 void RunReference(const ExpertSwigluBackward& args);
 void RunReference(const WeighedBias& args);
 void RunReference(const WeighedBiasBackward& args);
-// Those that quantise and dequantise.
+// These functions are the operators that quantise and dequantise.
 void RunReference(const Quantise& args);
 void RunReference(const Dequantise& args);
 

@@ -1,4 +1,4 @@
-// The names of saved tensors, by which failures of tests call them.
+// KeptTensorName() returns the name of a saved tensor for failures of tests.
 #pragma once
 
 #include <array>

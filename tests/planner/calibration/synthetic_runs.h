@@ -1,4 +1,5 @@
-// Step times of invented runs, computed by the time model itself with constants known to the test.
+// SyntheticRuns() returns step times of invented runs, which the time model itself computes with
+// constants known to the test.
 #pragma once
 
 #include <string_view>
@@ -15,7 +16,7 @@ struct Profiles {
   FrameworkProfile profile;
 };
 
-// The prior before any run, from data sheets and byte counts: the start of every fit here.
+// Returns the prior, from data sheets and byte counts, with which every fit in these tests starts.
 inline Profiles PriorProfiles() {
   Profiles priors{WithNccl(PlainA100s()), {}};
   priors.cluster.scale_up.efficiency = 0.8;
@@ -33,8 +34,8 @@ inline Profiles PriorProfiles() {
   return priors;
 }
 
-// The machine and framework of the runs. Each constant that the runs can determine differs from its
-// prior by less than one standard deviation of the prior.
+// Returns the machine and framework of the runs. Each constant that the runs can determine differs
+// from its prior by less than one standard deviation of the prior.
 inline Profiles TrueProfiles() {
   Profiles truth = PriorProfiles();
   truth.cluster.device.matmul_efficiency *= 0.93;
@@ -48,8 +49,9 @@ inline Profiles TrueProfiles() {
   return truth;
 }
 
-// Layouts of a 13B model on 64 devices: no row uses FlashAttention-1 or writes scores to memory, so
-// the runs don't determine those constants. Every fourth pipeline fills its devices.
+// Returns runs of a 13B model on 64 devices. No run uses FlashAttention-1 or writes scores to
+// memory, so that the runs don't determine those constants. Every fourth run nearly fills its
+// devices.
 inline std::vector<FitRow> SyntheticRuns(const Profiles& truth, const Profiles& priors) {
   std::vector<FitRow> rows;
   for (const char* axes :

@@ -1,4 +1,4 @@
-// Small config.json files for tests of their reading.
+// Small() and With() make small config.json files, for tests of reading them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace meshwright::planner {
 
-// Keys that all these files have.
+// Returns the keys that all these files have.
 inline nlohmann::json Small(const char* model_type, int64_t layers) {
   return {{"model_type", model_type}, {"hidden_size", 64},        {"num_hidden_layers", layers},
           {"intermediate_size", 96},  {"num_attention_heads", 4}, {"num_key_value_heads", 2},
@@ -35,8 +35,8 @@ inline std::string RefusalOf(const nlohmann::json& config) {
   return std::string(ReadModelConfig("test", config.dump(), 4096).status().message());
 }
 
-// A letter for each part of each layer: A attention, R recurrence, F FFN, E experts; a group of
-// layers that are alike is followed by their number.
+// Returns a text per group of equal layers. It has a letter for each part of a layer (A: attention,
+// R: recurrence, F: FFN, E: experts) and then the number of layers.
 inline std::vector<std::string> ShapesOf(const ModelSpec& model) {
   std::vector<std::string> shapes;
   for (const LayerGroup& group : model.groups) {

@@ -1,4 +1,4 @@
-// An invented measurement that the planner can model, for tests to modify.
+// InventedRow() returns an invented measurement that the planner can model, for tests to modify.
 #pragma once
 
 #include "planner/measurement/measurement.h"

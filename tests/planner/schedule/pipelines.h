@@ -1,4 +1,4 @@
-// Layouts and times for schedule tests.
+// These functions make layouts and times for schedule tests.
 #pragma once
 
 #include <string>
@@ -23,15 +23,17 @@ inline Layout Pipeline(ScheduleKind schedule, int32_t pp, int32_t vpp) {
   return layout;
 }
 
-// ZB-H2 (arXiv 2401.10241, section 2), which no layout names: a warm-up of 2 (p - r) - 1 forwards
-// and 2r delayed weight gradients leave no bubble where F = B = W and no barrier waits for all
-// ranks. min(m, 2p - 1) micro-batches are in flight. It is ZB-H1 on every other of 2p - 1 ranks.
+// Returns the actions of ZB-H2 (arXiv 2401.10241, section 2), which no layout can name. It has a
+// warm-up of 2 (p - r) - 1 forwards and delays 2r weight gradients. It therefore has no bubble if
+// F = B = W and no barrier waits for all ranks. min(m, 2p - 1) micro-batches are in flight. ZB-H2
+// on p ranks is ZB-H1 on every other one of 2p - 1 ranks.
 inline std::vector<Action> ScheduleZbH2(int32_t pipeline_ranks, int32_t rank,
                                         int32_t micro_batches) {
   return ScheduleZbH1(2 * pipeline_ranks - 1, 2 * rank, micro_batches);
 }
 
-// Equal stages; `rank` is a micro-batch's time in all chunks of a rank.
+// Returns the times of equal stages. `rank` has a micro-batch's times in all chunks of a rank
+// together.
 inline PipelineTimes EqualTimes(const Layout& layout, const StageDurations& rank,
                                 double hop_s = 0.0) {
   const double v = layout.vpp;
@@ -42,8 +44,8 @@ inline PipelineTimes EqualTimes(const Layout& layout, const StageDurations& rank
   return times;
 }
 
-// Calls visit(layout, micro_batches) for every schedule that exists with pp, vpp and micro-batches
-// up to the bounds.
+// Calls visit(layout, micro_batches) for every schedule with every valid combination of pp, vpp and
+// micro-batches up to the given maxima.
 template <typename Visit>
 void ForEachPipeline(int32_t max_pp, int32_t max_vpp, int32_t max_micro_batches,
                      const Visit& visit) {

@@ -1,5 +1,7 @@
-// Closed forms of the seconds of a whole pipeline step, to compare the simulator and the estimate
-// with: p = pipeline ranks, v = chunks per rank, m = micro-batches. All are derived.
+// These functions are closed forms of the time of a whole pipeline step in seconds, with which
+// tests compare the simulator and the estimate. p is the number of pipeline ranks, v the number of
+// chunks per rank, and m the number of micro-batches. All forms are derived, not taken from a
+// paper.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +12,12 @@
 
 namespace meshwright::planner {
 
-// Breadth-first with equal chunks and hops of any length. Exact.
+// Returns the exact time of a breadth-first step with equal chunks and hops of any length.
 inline double BreadthFirstStepTime(int64_t p, int64_t v, int64_t m, const StageDurations& chunk,
                                    double hop_s) {
   const double hop = p == 1 ? 0.0 : hop_s;
-  // One direction: fill, then chunk after chunk, each held up until its first micro-batch has gone
-  // round all ranks.
+  // The time of one direction: the fill of the pipeline, then one chunk after the other. Each chunk
+  // waits until its first micro-batch has passed all ranks.
   const auto pass_s = [&](double chunk_s) {
     const double round_s = static_cast<double>(p) * (chunk_s + hop);
     const double all_s = static_cast<double>(m) * chunk_s;
@@ -25,10 +27,10 @@ inline double BreadthFirstStepTime(int64_t p, int64_t v, int64_t m, const StageD
   return pass_s(chunk.forward_s) + pass_s(chunk.backward_s());
 }
 
-// The forms below are of unequal stages with free hops. `ranks`: times of one micro-batch on each
-// rank.
+// The functions below are for unequal stages whose hops take no time. `ranks` has the times of one
+// micro-batch on each rank.
 
-// Sum and maximum of one part of the ranks' times.
+// The sum and the maximum of one part of the ranks' times.
 struct SumAndMaximum {
   double sum_s = 0.0;
   double max_s = 0.0;
@@ -45,7 +47,7 @@ inline SumAndMaximum TotalsOf(const std::vector<StageDurations>& ranks) {
   return totals;
 }
 
-// Exact.
+// Returns the exact time of a GPipe step.
 inline double GpipeStepTime(const std::vector<StageDurations>& ranks, int64_t m) {
   SumAndMaximum forward;
   SumAndMaximum backward;
@@ -57,15 +59,17 @@ inline double GpipeStepTime(const std::vector<StageDurations>& ranks, int64_t m)
          static_cast<double>(m - 1) * (forward.max_s + backward.max_s);
 }
 
-// An upper bound, exact where the last rank is the slowest. With ranks up to ten times apart it is
-// at most 27 % high at m = p, 15 % at 2p, 8 % at 4p.
+// Returns an upper bound of the time of a 1F1B step, which is exact if the last rank is the
+// slowest. If ranks differ by at most a factor of ten, the bound is at most 27 % too high at m = p,
+// 15 % at 2p and 8 % at 4p.
 inline double OneFOneBStepTime(const std::vector<StageDurations>& ranks, int64_t m) {
   const SumAndMaximum totals = TotalsOf(ranks);
   return totals.sum_s + static_cast<double>(m - 1) * totals.max_s;
 }
 
-// Breadth-first: exact for m >= p. Interleaved: an upper bound, exact where the last rank is the
-// slowest, at most 13 % high. The chunks of a rank are alike.
+// Returns the time of a step with v equal chunks per rank. For breadth-first, it is exact for
+// m >= p. For interleaved 1F1B, it is an upper bound, at most 13 % too high, and exact if the last
+// rank is the slowest.
 inline double ChunkedStepTime(const std::vector<StageDurations>& ranks, int64_t v, int64_t m) {
   const SumAndMaximum totals = TotalsOf(ranks);
   return static_cast<double>(m) * totals.max_s +

@@ -1,4 +1,4 @@
-// Rows of measured pipeline runs with profiled parts of a stage's time.
+// ReadZeroBubbleRows() reads measured pipeline runs with the profiled parts of a stage's time.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ struct ZeroBubbleRow {
   double step_s = 0.0;  // measured
 };
 
-// Returns the number after `key` in free text, such as 18.5 in "T_F=18.5 T_B=…"; 0 where there is
-// none.
+// Returns the number after `key` in free text, such as 18.5 for "T_F=" in "T_F=18.5 T_B=…", or 0 if
+// the text lacks the key.
 inline double NumberAfter(const std::string& text, const std::string& key) {
   const size_t at = text.find(key);
   return at == std::string::npos ? 0.0 : std::strtod(text.c_str() + at + key.size(), nullptr);
 }
 
-// Returns the rows with both a throughput and all four parts of a stage's time; `total` counts all
-// rows.
+// Returns the rows with a throughput and with all four parts of a stage's time. Sets `total` to the
+// number of all rows.
 inline std::vector<ZeroBubbleRow> ReadZeroBubbleRows(const std::filesystem::path& file,
                                                      int64_t& total) {
   std::ifstream in(file);

@@ -1,11 +1,12 @@
-// Computes one by one which layouts a search drops by comparing them with others.
+// IsDominatedHsdp() computes for one layout whether a search drops it as dominated by another
+// layout.
 #pragma once
 
 #include "planner/search/search.h"
 
 namespace meshwright::planner {
 
-// Whether HSDP is no faster than dividing states among all replicas, and the latter fits.
+// Returns whether sharding over all replicas fits and is at least as fast as the layout's HSDP.
 inline bool IsDominatedHsdp(const SearchRequest& request, const RuleInput& rules,
                             const Layout& layout) {
   if (layout.shard_ranks == 0) return false;

@@ -1,5 +1,6 @@
-// Search problems from random parts of models, frameworks and clusters: small enough for a loop
-// over all points, yet with everything that a search may encounter.
+// RandomProblem makes search problems from random parts of models, frameworks and clusters. The
+// problems are small enough for a loop over all points, but have all features that a search may
+// encounter.
 #pragma once
 
 #include <algorithm>
@@ -87,8 +88,7 @@ class RandomProblem {
     return std::uniform_real_distribution<double>(low, high)(random_);
   }
 
-  // A few layers of each kind, so that few devices hold some of them.
-  // The numbers that follow stay the same.
+  // Draws no random numbers, so that the numbers drawn later stay the same.
   void AddTower(uint32_t seed) {
     context_.model.towers = FindModel("gemma-3-4b")->towers;
     context_.training.media_tokens = seed % 3 * 256;
@@ -100,6 +100,7 @@ class RandomProblem {
                                  .train = ParseTrainedParts(kTrained[seed / 4 % 5]).value()};
   }
 
+  // Leaves a few layers of each kind, so that each of a few devices holds some of them.
   void ChangeModel() {
     ModelSpec& model = context_.model;
     if (model.groups.size() > 4) model.groups.resize(4);

@@ -1,4 +1,4 @@
-// Sweeps and agents for tests of the engine's decisions.
+// These functions make sweeps and agents for tests of the engine's decisions.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ inline std::vector<db::TrialSummary> SomeSummaries(int32_t count) {
   return summaries;
 }
 
-// A candidate that waits to be chosen.
+// Returns a candidate that waits to be chosen.
 inline db::TrialSummary OpenSummary(int32_t number, const std::string& layout,
                                     double predicted_step_s) {
   db::TrialSummary summary;
@@ -34,7 +34,7 @@ inline db::TrialSummary OpenSummary(int32_t number, const std::string& layout,
   return summary;
 }
 
-// The first attempt at the first trial.
+// Returns the first attempt at the first trial.
 inline db::AttemptSummary AttemptOf(const std::string& agent, int32_t ranks,
                                     const std::string& outcome = "") {
   const bool failed = outcome == db::kLostOutcome || outcome == db::kBrokenOutcome;
@@ -61,7 +61,7 @@ inline AgentInfo CpuAgent(const std::string& name, int32_t devices) {
           .connect_time = db::At(0)};
 }
 
-// An agent that others can reach.
+// Returns an agent that other agents can reach.
 inline AgentInfo GangAgent(const std::string& name, int32_t devices) {
   AgentInfo info = CpuAgent(name, devices);
   info.address = "address-" + name;

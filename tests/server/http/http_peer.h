@@ -1,4 +1,4 @@
-// HttpPeer is a client that sends bytes as a test wants them, on the loopback interface.
+// HttpPeer is a client on the loopback interface that sends the bytes that a test chooses.
 #pragma once
 
 #include <string>
@@ -11,24 +11,24 @@ namespace meshwright::server {
 
 class HttpPeer {
  public:
-  // Has a socket that is not connected yet.
+  // Opens a socket that is not connected yet.
   HttpPeer();
   explicit HttpPeer(const HostPort& server) : HttpPeer() { Connect(server); }
 
   void Connect(const HostPort& server) const;
 
-  // Returns whether all of it was taken.
+  // Returns whether all bytes were sent.
   bool Send(std::string_view bytes) const;
-  // Returns what arrives until the server closes the connection, or nothing arrives for 5 s.
+  // Returns the bytes that arrive until the server closes the connection or sends nothing for 5 s.
   std::string ReadAll() const;
-  // Returns what arrives until `end` was read, or as above.
+  // Returns the bytes that arrive up to and including `end`, or fewer for the reasons of ReadAll().
   std::string ReadUntil(std::string_view end) const;
 
  private:
   UniqueFd socket_;
 };
 
-// Sends one request on a connection of its own and returns all that the server answers.
+// Sends one request on a connection of its own and returns the server's whole answer.
 std::string Exchange(const HostPort& server, std::string_view request);
 
 }  // namespace meshwright::server

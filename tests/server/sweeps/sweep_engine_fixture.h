@@ -1,5 +1,5 @@
-// A fixture with an engine whose store is in memory, whose clocks a test moves and whose agents it
-// plays.
+// SweepEngineTest is a fixture with an engine whose store is in memory. The test moves the engine's
+// clocks and plays its agents.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace meshwright::server {
 
-// Inputs count once they are flushed.
+// FakeLink records an agent's messages once they are flushed.
 class FakeLink final : public AgentLink {
  public:
   void Welcome() override {
@@ -72,7 +72,7 @@ inline trial::TrialResult OkResult(double mfu) {
   return result;
 }
 
-// An engine whose calls return once everything that follows is stored and delivered.
+// An engine whose calls return once all their consequences are stored and delivered.
 class SettledEngine {
  public:
   SettledEngine(std::unique_ptr<SweepEngine> engine, db::SweepStore* store)
@@ -101,7 +101,7 @@ class SettledEngine {
     engine_->Hear(std::move(event));
     engine_->Flush();
   }
-  // With the current token of the attempt of the sweep of this name.
+  // Delivers a result with the right token of the attempt.
   FinishVerdict Finish(const std::string& agent, const wire::AttemptKey& key,
                        const trial::TrialResult& result) {
     const auto sweep = store_->GetSweep(key.sweep);
@@ -181,7 +181,7 @@ class SweepEngineTest : public testing::Test {
     return kinds;
   }
 
-  // Sends heartbeats of `agent` that name the same attempts, for that many seconds.
+  // Sends heartbeats of `agent` that name the attempts `held`, for `seconds` seconds.
   void Beat(const std::string& agent, const std::vector<wire::AttemptKey>& held, int64_t seconds) {
     for (int64_t passed = 0; passed < seconds; passed += 5) {
       now_ += absl::Seconds(5);
@@ -189,7 +189,7 @@ class SweepEngineTest : public testing::Test {
       engine_->Tick();
     }
   }
-  // Agents a and b; a's attempt is given up, and b has the trial as attempt 2.
+  // Connects agents a and b. Agent a is lost, and b then has the trial as attempt 2.
   void LoseToB() {
     const auto a = Connect("a");
     b_ = Connect("b");
@@ -199,8 +199,8 @@ class SweepEngineTest : public testing::Test {
     engine_->Tick();
   }
 
-  absl::Duration now_;         // since the engine's clock began
-  absl::Duration wall_ahead_;  // by which the wall clock was moved ahead
+  absl::Duration now_;         // time since the engine's clock began
+  absl::Duration wall_ahead_;  // time by which the wall clock is ahead
   std::shared_ptr<FakeLink> b_;
   std::unique_ptr<db::SqliteSweepStore> store_;
   EventHub hub_;

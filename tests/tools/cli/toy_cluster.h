@@ -1,4 +1,4 @@
-// An invented cluster, so that tests' output does not depend on the presets.
+// kToyCluster is an invented cluster, so that tests' output does not depend on the presets.
 #pragma once
 
 namespace meshwright::cli {

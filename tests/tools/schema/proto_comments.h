@@ -1,4 +1,4 @@
-// What the comments of proto/meshwright/v1 say of messages and their fields.
+// ProtoComments reads the comments on messages and their fields in proto/meshwright/v1.
 #pragma once
 
 #include <string>
@@ -8,13 +8,14 @@
 
 namespace meshwright::cli {
 
-// Reads what the build kept of the files' sources: the descriptors of generated code have no
-// comments.
+// Reads a descriptor set that the build makes with source info, since the descriptors in generated
+// code have no comments.
 class ProtoComments {
  public:
   ProtoComments();
 
-  // The comment before it in one line, without the full stop at its end; empty where it has none.
+  // Both functions return the comment before the message or field in one line, without the full
+  // stop at its end. The text is empty if there is no comment.
   std::string Of(const google::protobuf::Descriptor& message) const;
   std::string Of(const google::protobuf::FieldDescriptor& field) const;
 

@@ -1,4 +1,5 @@
-// The files of docs/schema, as the fields of what commands print make them.
+// WriteSchemaFiles() writes the files of docs/schema from the fields of the structs that commands
+// print.
 #pragma once
 
 #include <map>
@@ -10,8 +11,8 @@
 namespace meshwright::cli {
 
 struct SchemaFiles {
-  std::map<std::string, nlohmann::ordered_json> by_name;  // without the files' ending
-  std::vector<std::string> problems;  // fields that nothing describes, or two places; a line each
+  std::map<std::string, nlohmann::ordered_json> by_name;  // by file name without extension
+  std::vector<std::string> problems;  // fields with no description or with two, one per line
 };
 
 SchemaFiles WriteSchemaFiles();

@@ -1,5 +1,5 @@
-// SchemaPart<T> of what commands print: the message that a struct is sent as, and its name in
-// parts.json where it stands there.
+// SchemaPart<T> is specialised here for the structs that commands print. It says as which message a
+// struct is sent, and under which name parts.json describes it, if it does.
 #pragma once
 
 #include "meshwright/v1/agents.pb.h"

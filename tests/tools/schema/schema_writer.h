@@ -1,7 +1,9 @@
-// Writes the JSON Schema (draft 7) of what a struct's fields print (planner/codec/fields.h).
+// SchemaWriter writes the JSON Schema (draft 7) of the JSON that a struct's fields print
+// (planner/codec/fields.h).
 //
-// What a field is comes from the comment of its message's field; of one that no message has, from
-// beside its name. A field that has neither, or both, is a problem.
+// A field's description is the comment on the message's field of the same name. A field that no
+// message has is described by the sentence beside its name. A field with neither, or with both, is
+// reported as a problem.
 #pragma once
 
 #include <map>
@@ -23,19 +25,19 @@
 
 namespace meshwright::cli {
 
-// What the fields of a struct do not say of it. Specialised for those that have a message of their
-// own, or stand in parts.json.
+// The properties of a struct that its fields do not show. SchemaPart is specialised for structs
+// that have a message of their own or are described in parts.json.
 struct NoSchemaPart {
-  static constexpr std::string_view kName = "";  // in parts.json; empty: described where it stands
-  static constexpr std::string_view kSentence = "";  // of one without a message
-  // Key of a truth value that is written only where it is true; empty: there is none.
+  static constexpr std::string_view kName = "";  // name in parts.json; empty: described in place
+  static constexpr std::string_view kSentence = "";  // description of a struct without a message
+  // The boolean key that is written only if it is true; empty if there is none.
   static constexpr std::string_view kOnlyTrue = "";
   static const google::protobuf::Descriptor* Message() { return nullptr; }
 };
 template <typename T>
 struct SchemaPart : NoSchemaPart {};
 
-// The type that a field's value is described as, and whether there may be none.
+// The type by which a field's value is described, and whether the value may be absent.
 template <typename T>
 struct Unwrapped {
   using Type = T;
@@ -49,17 +51,17 @@ struct Unwrapped<std::optional<T>> {
   static constexpr bool kOptional = true;
 };
 
-// What the writers of all files share.
+// The objects that the writers of all files share.
 struct SchemaSources {
   ProtoComments comments;
-  std::vector<std::string> problems;  // a line each
+  std::vector<std::string> problems;  // one line per problem
 };
 
-// `node` or null.
+// Returns the schema of a value that is null or has the schema `node`.
 nlohmann::ordered_json OrNullSchema(nlohmann::ordered_json node);
-// `node` with its description, before what it holds.
+// Returns `node` with its description, which follows the type.
 nlohmann::ordered_json WithDescription(nlohmann::ordered_json node, std::string text);
-// The texts that the enumerators of a field stand for; none where it is no enum.
+// Returns the texts for which the enumerators of a field stand; empty if the field is no enum.
 std::vector<std::string> EnumeratorTexts(const google::protobuf::FieldDescriptor* field);
 
 class SchemaWriter {
@@ -68,8 +70,8 @@ class SchemaWriter {
   using FieldDescriptor = google::protobuf::FieldDescriptor;
   using Descriptor = google::protobuf::Descriptor;
 
-  // Writes into the schema `object` of an object that `path` names in problems. `message` is what
-  // the struct is sent as; null where it is not sent.
+  // Writes into `object`, the schema of an object that problems call `path`. `message` is the
+  // message as which the struct is sent; null if it is not sent.
   SchemaWriter(SchemaSources& sources, std::string path, Json& object, const Descriptor* message,
                planner::TextParts parts = planner::kAllParts)
       : sources_(sources),
@@ -80,7 +82,7 @@ class SchemaWriter {
     object_["type"] = "object";
   }
 
-  // Visits the fields of a struct as it is made by default.
+  // Visits the fields of a default-constructed struct.
   template <planner::HasFields T>
   void Write() {
     const T value{};
@@ -119,12 +121,12 @@ class SchemaWriter {
     return field.only_wire || (field.parts & parts_) == 0;
   }
 
-  // The field of the message; null where there is none.
+  // Returns the message's field of this name; null if there is none.
   const FieldDescriptor* Sent(const planner::Field& field) const {
     if (message_ == nullptr) return nullptr;
     return message_->FindFieldByName(std::string(wire::MessageName(field)));
   }
-  // What a struct of this type, or of entries of it, is sent as.
+  // Returns the message as which a struct of this type, or an entry of such a list, is sent.
   template <typename T>
   static const Descriptor* MessageOf(const FieldDescriptor* sent) {
     if (SchemaPart<T>::Message() != nullptr) return SchemaPart<T>::Message();
@@ -137,7 +139,8 @@ class SchemaWriter {
     return absl::StrCat(path_, ".", std::string(field.name));
   }
   std::string Sentence(const planner::Field& field) {
-    // A text may say in its own words what a message has in another form.
+    // A field that only texts have may have its own sentence, even if a message has such a field in
+    // another form.
     if (field.only_text && !field.sentence.empty()) return std::string(field.sentence);
     const FieldDescriptor* sent = Sent(field);
     const std::string comment = sent == nullptr ? "" : sources_.comments.Of(*sent);
@@ -160,7 +163,7 @@ class SchemaWriter {
     object_["properties"][key] = std::move(described);
   }
 
-  // The fields of a struct as keys of this object.
+  // Writes the fields of a struct as keys of this object.
   template <typename T>
   void Merge(const planner::Field& field, bool optional) {
     if (!SchemaPart<T>::kName.empty() && !optional) {
@@ -181,7 +184,7 @@ class SchemaWriter {
   static Json TextOf(const planner::Field& field, const EnumNames<T, kCount>& names) {
     Json node = {{"type", "string"}, {"enum", Json::array()}};
     for (const auto& entry : names) {
-      // The empty name is what is left out.
+      // A field with the empty name is not written.
       if (field.optional && entry.second.empty()) continue;
       node["enum"].push_back(std::string(entry.second));
     }

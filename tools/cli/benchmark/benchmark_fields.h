@@ -1,4 +1,4 @@
-// Declares the fields that `meshwright benchmark` prints (planner/codec/fields.h).
+// BenchmarkText declares the fields that `meshwright benchmark` prints (planner/codec/fields.h).
 #pragma once
 
 #include "planner/calibration/cluster_from_benchmark.h"

@@ -1,4 +1,4 @@
-// Declares the fields that `meshwright calibrate` prints (planner/codec/fields.h).
+// CalibrationText declares the fields that `meshwright calibrate` prints (planner/codec/fields.h).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Prints a calibration as text and as JSON.
+// PrintCalibration() prints a calibration as text, and CalibrationToJson() converts it to JSON.
 #pragma once
 
 #include <ostream>

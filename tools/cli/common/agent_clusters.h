@@ -1,4 +1,5 @@
-// Lists the agents of a server, and finds the clusters that they measured: --cluster agent:NAME.
+// ListAgents() lists the agents of a server, and ClusterOfAgent() returns the cluster that an agent
+// measured, for --cluster agent:NAME.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace meshwright::cli {
 
-// Asks the server for its agents. Returns the errors of ConnectTo() and CallStatus().
+// Calls ListAgents of the server. Returns the errors of ConnectTo() and CallStatus().
 absl::StatusOr<v1::ListAgentsResponse> AskForAgents(const ServerFlags& server);
 // Returns the agents of the server, ordered by name. Returns the errors of AskForAgents().
 absl::StatusOr<std::vector<v1::Agent>> ListAgents(const ServerFlags& server);

@@ -1,5 +1,5 @@
-// Declares the fields of agents that commands print (planner/codec/fields.h). Their names are those
-// of the message's fields.
+// AgentText declares the fields of agents that commands print (planner/codec/fields.h). They have
+// the names of the message's fields.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,7 @@ struct AgentText {
   v1::Agent agent;
 };
 
-// AgentDevicesText is an agent's device set. The number of its slots is printed among the set's
-// keys.
+// AgentDevicesText is an agent's device set. The number of slots is printed with the set's keys.
 struct AgentDevicesText {
   v1::Agent agent;
 };
@@ -74,7 +73,7 @@ void VisitFields(const AgentListText& list, Visitor& visit) {
   visit({"agents", "Agents that are connected"}, list.agents);
 }
 
-// What `agents drain` and `agents resume` print.
+// The output of `agents drain` and `agents resume`.
 struct DecidedText {
   std::string name;
   std::string now;

@@ -1,4 +1,5 @@
-// Finds the folders where this user's agents keep state beyond the life of their process.
+// AgentStateDir() and SharedStateDir() return the folders where this user's agents keep state when
+// their processes end.
 #pragma once
 
 #include <string>
@@ -10,9 +11,9 @@ namespace meshwright::cli {
 // names no home.
 std::string SharedStateDir();
 
-// Returns the folder in which the agent `name` keeps its state for one server. It is `chosen` or,
-// if that is empty, a folder in SharedStateDir() whose name holds the agent's name and the server's
-// address.
+// Returns the folder in which the agent `name` keeps its state for one server. This is `chosen` or,
+// if `chosen` is empty, a folder in SharedStateDir() whose name holds the agent's name and the
+// server's address.
 std::string AgentStateDir(const std::string& chosen, const std::string& name,
                           const std::string& server);
 

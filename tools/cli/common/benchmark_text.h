@@ -1,4 +1,5 @@
-// Prints what a device benchmark measured, and the resulting profile, for people.
+// PrintDeviceBenchmark() prints the measurements of a device benchmark and the resulting profile as
+// text.
 #pragma once
 
 #include <ostream>

@@ -1,4 +1,5 @@
-// CommandContext gives a command its access to the outside world; tests replace parts of it.
+// CommandContext holds everything through which a command reaches the outside world, so that tests
+// can replace parts of it.
 #pragma once
 
 #include <atomic>
@@ -29,20 +30,20 @@ struct CommandContext {
   std::ostream& out;
   std::ostream& err;
   int32_t host_cores = 1;                // physical cores of this machine
-  std::string binary_dir;                // folder of this binary, which also has the worker
+  std::string binary_dir;                // folder of this binary and of the worker
   std::function<double()> now_s;         // monotonic seconds
   const std::atomic<bool>& interrupted;  // set by signals (tools/cli/common/stop_request.h)
   std::function<std::string()> today = Today;
   // Lists the CUDA devices that are visible to the worker at `worker_path`.
   std::function<absl::StatusOr<trial::DeviceList>(const std::string& worker_path)> list_devices =
       trial::ListDevicesHere;
-  // Returns errno of the first write to `out` that failed; 0 if none failed.
+  // Returns the errno of the first failed write to `out`; 0 if none failed.
   std::function<int()> out_errno = [] { return 0; };
   CommandFiles files = {};
   // Looks up the environment variables that give flags their defaults.
   command_line::Environment environment = {};
-  // Rewrites a status about a field of a request as one about the flag that was typed. Set while a
-  // command runs.
+  // Rewrites a status about a field of a request as a status about the flag that was typed. Set
+  // while a command runs.
   std::function<absl::Status(const absl::Status&)> in_words_of_line = {};
   int exit_code = kExitOk;  // set by the command that ran
 
@@ -52,9 +53,9 @@ struct CommandContext {
 
 enum class OutputFormat { kText, kJson };
 
-// Prints the error as one sentence on `err`, under JSON also as {"error": …} on `out`. Returns its
-// exit code: kExitBadInput for InvalidArgument, NotFound, OutOfRange, Unimplemented and
-// AlreadyExists, kExitInterrupted for Cancelled, kExitFailed for all others.
+// Prints the error as one sentence on `err`, and for JSON also as {"error": …} on `out`. Returns
+// the exit code: kExitBadInput for InvalidArgument, NotFound, OutOfRange, Unimplemented and
+// AlreadyExists, kExitInterrupted for Cancelled, and kExitFailed for all other errors.
 int ReportError(CommandContext& context, OutputFormat format, const absl::Status& status);
 
 // Flushes `out` and returns `exit_code`. If `out` could not be written, reports that and returns

@@ -1,4 +1,5 @@
-// Benchmarks this machine's devices, keeps the result, and derives their hardware profile from it.
+// These functions benchmark this machine's devices, keep the result, and derive the devices'
+// hardware profile from it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace meshwright::cli {
 
-// Runs the benchmark and dates it; reports progress as RunDeviceBenchmark() does.
+// Runs RunDeviceBenchmark() with these options, and sets the date of its result.
 absl::StatusOr<planner::DeviceBenchmark> MeasureDevices(
     const trial::BenchmarkPlan& plan, const trial::BenchmarkRunnerOptions& options);
 
@@ -28,8 +29,8 @@ absl::StatusOr<std::vector<planner::ClusterSpec>> BaseClusters(CommandFiles& fil
 absl::StatusOr<planner::BenchmarkedCluster> ProfileOf(
     const planner::DeviceBenchmark& benchmark, const std::vector<planner::ClusterSpec>& known);
 
-// Returns the path of the file in `folder` that keeps the benchmark of this host with the plan's
-// kind and number of devices.
+// Returns the path of the file in `folder` for the benchmark of this host with the plan's kind and
+// number of devices.
 std::string KeptBenchmarkPath(const std::string& folder, const trial::BenchmarkPlan& plan);
 
 // Returns the benchmark in the file if it was measured on this host with its present number of

@@ -1,4 +1,4 @@
-// Reads the value of --devices: cpu:N or cuda.
+// ParseDevices() and ResolveDevices() read the value of --devices, which is cpu:N or cuda.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ absl::StatusOr<wire::DeviceSet> ResolveDevices(std::string_view text,
                                                const std::string& worker_path,
                                                const CommandContext& context);
 
-// Converts GiB, as a user typed them, to bytes. Returns InvalidArgument unless they are positive
+// Converts GiB, as a user typed them, to bytes. Returns InvalidArgument unless `gib` is positive
 // and at most 2^20.
 absl::StatusOr<int64_t> ParseMemoryLimit(double gib);
 

@@ -1,4 +1,4 @@
-// Declares the fields that any command prints with --format json if it fails
+// ErrorText declares the fields that any command prints with --format json if it fails
 // (planner/codec/fields.h).
 #pragma once
 

@@ -1,4 +1,5 @@
-// Warns where a cluster's figures were measured on other machines than those of a server's agents.
+// WarnOfOtherMachines() warns if a cluster's figures were measured on machines that differ from
+// those of a server's agents.
 #pragma once
 
 #include <ostream>

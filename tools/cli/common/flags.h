@@ -1,4 +1,4 @@
-// Declares the flags that several commands share, and converts them to a query.
+// QueryFlags and OutputFlags hold the flags that several commands share.
 #pragma once
 
 #include <array>
@@ -63,8 +63,8 @@ struct QueryFlags {
   // REQUIRES: AddClusterOfSizes() was called.
   absl::StatusOr<planner::DeviceRange> Range(const planner::PlanQuery& query) const;
 
-  // Returns the query that the flags describe. Reads what they name as ReadModelSource() and
-  // ReadSpecSource() do. If the cluster is agent:NAME, asks `server` for it; returns
+  // Returns the query that the flags describe. Reads the model, cluster and framework with
+  // ReadModelSource() and ReadSpecSource(). A cluster agent:NAME comes from `server`; returns
   // InvalidArgument if `server` is empty then.
   absl::StatusOr<planner::PlanQuery> ToQuery(CommandContext& context,
                                              const ServerFlags& server = {}) const;

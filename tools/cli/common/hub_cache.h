@@ -1,7 +1,9 @@
-// Finds a model of the Hugging Face Hub in the cache that the Hub's programs keep on this machine.
+// SnapshotIn() finds a model of the Hugging Face Hub in the cache that the Hub's programs keep on
+// this machine.
 //
-// The cache has a folder models--ORG--NAME for each model. In it, refs/main names the newest commit
-// that was fetched, and snapshots/COMMIT has links to the files. Nothing here uses a network.
+// The cache has a folder models--ORG--NAME for each model. In this folder, refs/main names the
+// newest commit that was fetched, and snapshots/COMMIT has links to the files. No function here
+// uses a network.
 #pragma once
 
 #include <optional>
@@ -25,8 +27,8 @@ struct HubModel {
 // is neither an id nor a URL. Returns InvalidArgument about `flag` for any other URL.
 absl::StatusOr<std::optional<HubModel>> ParseHubModel(std::string_view flag, std::string_view text);
 
-// Returns the model that a cache folder of this name belongs to, or nullopt if it is not the name
-// of a model's folder.
+// Returns the model to which a cache folder of this name belongs, or nullopt if no model's folder
+// has such a name.
 std::optional<HubModel> HubModelOfFolder(std::string_view folder_name);
 
 // Returns the folder of the cache: HF_HUB_CACHE, else HF_HOME/hub, else huggingface/hub below
@@ -40,10 +42,10 @@ std::string FolderInCache(const std::string& cache, const HubModel& model);
 // Returns the command that fetches the model's config.json into the cache.
 std::string FetchCommand(const HubModel& model);
 
-// Returns the path of the snapshot of the model's revision in its folder models--ORG--NAME. If no
-// revision is named and refs/main is missing, the snapshot must be the only one. If there is no
-// such snapshot, returns InvalidArgument about `flag` and `folder`, with the command that fetches
-// the file.
+// Returns the path of the snapshot of the model's revision in the model's folder `folder`. If the
+// model names no revision and refs/main is missing, returns the only snapshot. If there is no such
+// snapshot, returns InvalidArgument about `flag` and `folder`, with the command that fetches the
+// file.
 absl::StatusOr<std::string> SnapshotIn(std::string_view flag, const std::string& folder,
                                        const HubModel& model);
 

@@ -1,5 +1,5 @@
-// Reads measured runs and presets from files, and predicts the runs, for the commands about
-// measurements.
+// These functions read measured runs and presets from files and predict the runs, for the commands
+// validate, calibrate and replay.
 #pragma once
 
 #include <optional>
@@ -23,8 +23,8 @@ namespace meshwright::cli {
 absl::StatusOr<std::vector<planner::Measurement>> ReadMeasurementFiles(
     CommandFiles& files, const std::vector<std::string>& paths);
 
-// Returns the planner's prediction of each row; rows are numbered from 0. Returns nullopt if `stop`
-// is requested meanwhile.
+// Returns the planner's prediction of each row; rows are numbered from 0. Returns nullopt if a stop
+// is requested before the end.
 std::optional<std::vector<planner::RowPrediction>> PredictRows(
     const std::vector<planner::Measurement>& measured, const planner::MeasurementPresets& presets,
     const StopRequest& stop);
@@ -39,15 +39,15 @@ class PresetFiles {
   // replaces the built-in preset of its name.
   absl::StatusOr<planner::MeasurementPresets> All(int32_t host_cores) const;
 
-  // Return the built-in preset of this name, or the spec in this file. The file may be based on one
-  // of the files of --presets.
+  // Both functions return the built-in preset of this name, or the spec in this file. The file may
+  // be based on one of the files of --presets.
   absl::StatusOr<planner::ClusterSpec> Cluster(CommandFiles& files, const std::string& name_or_file,
                                                int32_t host_cores) const;
   absl::StatusOr<planner::FrameworkProfile> Framework(CommandFiles& files,
                                                       const std::string& name_or_file) const;
 
  private:
-  // What is needed of a file to decide how to parse it.
+  // A file's text, and the facts that decide how to parse it.
   struct File {
     std::string text;
     std::string name;
@@ -55,8 +55,8 @@ class PresetFiles {
   };
 
   static File Describe(std::string text);
-  // Return the text of the file whose spec has this name; if there is none, return the text of the
-  // built-in preset.
+  // Both functions return the text of the file whose spec has this name or, if there is no such
+  // file, the text of the built-in preset.
   absl::StatusOr<std::string> ClusterTextOf(std::string_view name) const;
   absl::StatusOr<std::string> ProfileTextOf(std::string_view name) const;
   const File* Find(bool is_cluster, std::string_view name) const;

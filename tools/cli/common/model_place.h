@@ -1,5 +1,5 @@
-// Finds the file that describes a model, from what people hand in: a file, a folder that a training
-// run or a download left, or a model of the Hugging Face Hub.
+// FindModelPlace() finds the file that describes a model. Users may name a file, a folder of a
+// training run or a download, or a model of the Hugging Face Hub.
 #pragma once
 
 #include <optional>
@@ -14,22 +14,22 @@ namespace meshwright::cli {
 
 struct ModelPlace {
   std::string path;  // of a config.json, a params.json or an adapter_config.json
-  std::string name;  // what answers call the model
+  std::string name;  // the model's name in answers
   // The adapter_config.json beside a config.json, if there is one.
   std::string adapter_path = {};
-  std::vector<std::string> notes = {};  // which of several files it is
+  std::vector<std::string> notes = {};  // says which file was chosen if there are several
 };
 
-// Returns where the model is described that `value` names:
+// Returns the place of the model that `value` names. An existing file or folder takes precedence
+// over a Hub id. `value` is one of:
 // - a file;
 // - a folder with config.json, params.json or adapter_config.json, such as a snapshot;
 // - a folder with checkpoint-N folders: the one with the highest N that has such a file;
 // - a folder models--ORG--NAME of the Hub's cache: its snapshot of main;
 // - a Hub id ORG/NAME, or a URL of the Hub: the snapshot in the cache.
-// What exists as a file or folder is that; anything else with a slash is a Hub id if it can be one.
 //
 // Returns nullopt if `value` is none of these. Returns InvalidArgument about `flag` if the place
-// has no such file; if it is fetched with a command, the message has the command.
+// has no file that describes a model; if a command can fetch the file, the message has the command.
 absl::StatusOr<std::optional<ModelPlace>> FindModelPlace(
     std::string_view flag, const std::string& value, const command_line::Environment& environment);
 

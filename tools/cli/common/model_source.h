@@ -1,4 +1,4 @@
-// Reads the model that --model names, in any form that people hand in.
+// ReadModelSource() reads the model that --model names, in any accepted form.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace meshwright::cli {
 
-// Returns the model that `value` names: a preset in upper or lower case, - for standard input, a
-// place where FindModelPlace() finds it (tools/cli/common/model_place.h), or a preset in any
-// spelling (planner/catalog/model_names.h), in this order. Any other text is returned as a name;
-// resolving the name fails later. A params.json is returned as the config.json that says the same,
-// and an adapter as the model that it adapts, with a note and, if it is planned, with what it
-// trains.
+// Returns the model that `value` names. In order of precedence, `value` is a preset in upper or
+// lower case, - for standard input, a place that FindModelPlace() finds
+// (tools/cli/common/model_place.h), or a preset in any spelling (planner/catalog/model_names.h).
+// Any other text is returned as a name; resolving the name fails later. A params.json is returned
+// as the equivalent config.json. An adapter is returned as the model that it adapts, with a note
+// and, if the planner supports it, with the weights that it trains.
 //
 // Returns InvalidArgument about `model`, with the path, if the file can't be read or does not
 // describe a model. `seq_len` is passed to ResolveModel().

@@ -1,4 +1,4 @@
-// Makes what a server sends safe to print: its texts may come from any agent or client.
+// EscapeTexts() makes a server's texts safe to print, since they may come from any agent or client.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,12 @@
 
 namespace meshwright::cli {
 
-// Escapes what a terminal would interpret in all texts of the message, at any depth. Line ends stay
-// in texts that may have several lines (messages and reasons), and JSON and CSV stay as they are.
+// Escapes characters that a terminal would interpret in all texts of the message, at any depth.
+// Keeps line ends in texts that may have several lines (messages and reasons), and leaves JSON and
+// CSV unchanged.
 void EscapeTexts(google::protobuf::Message& message);
 
-// Returns interceptors that do so with each message that a channel receives.
+// Returns interceptors that call EscapeTexts() on each message that a channel receives.
 std::vector<std::unique_ptr<grpc::experimental::ClientInterceptorFactoryInterface>>
 TextEscapingInterceptors();
 

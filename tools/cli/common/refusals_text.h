@@ -1,4 +1,4 @@
-// Prints why rows of measurements were not modelled.
+// PrintRefusals() prints why rows of measurements were not modelled.
 #pragma once
 
 #include <ostream>
@@ -8,9 +8,9 @@
 
 namespace meshwright::cli {
 
-// Prints the unreadable rows with file and line, then the causes for which other rows were not
-// modelled. Prints nothing if there are no such rows. Long lists are cut. `all_in` says where the
-// complete lists are; it may be empty.
+// Prints the unreadable rows with file and line, and then the reasons why other rows were not
+// modelled. Prints nothing if all rows were modelled. Long lists are cut; `all_in`, which may be
+// empty, says where the complete lists are.
 void PrintRefusals(const planner::Refusals& refusals, std::string_view all_in, std::ostream& out);
 
 }  // namespace meshwright::cli

@@ -1,4 +1,5 @@
-// Connects commands to a running server, and converts the status of their calls.
+// ConnectTo() connects commands to a running server, and CallStatus() converts the status of their
+// calls.
 #pragma once
 
 #include <memory>
@@ -21,8 +22,8 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const ServerFlags& serv
 // have no deadline.
 void SetDeadline(grpc::ClientContext& context);
 
-// Converts the status of a call. If the call's status names a field, FieldOf() of the result
-// returns it (base/text/field_error.h).
+// Converts the status of a call. A field that the call's status names is kept for FieldOf()
+// (base/text/field_error.h).
 absl::Status CallStatus(const grpc::Status& status);
 
 }  // namespace meshwright::cli

@@ -23,8 +23,8 @@ inline constexpr char kAgentInPath[] = "{name}";
 class ServerFlags {
  public:
   ServerFlags() = default;
-  // Names a server that is reached in plain text and without a token, whatever the environment
-  // says.
+  // Names a server that is reached in plain text and without a token, even if the environment has
+  // one.
   // NOLINTNEXTLINE(google-explicit-constructor): an address alone is a server too
   ServerFlags(std::string address) : address_(std::move(address)) {}
 
@@ -32,8 +32,9 @@ class ServerFlags {
   // `default_address`, which may be empty. REQUIRES: the context outlives every Read().
   void Add(CLI::App& app, const std::string& description, const CommandContext& context,
            const std::string& default_address = "");
-  // Adds and returns --agent-server, --agent-tls-ca and so on, for a command that starts agents:
-  // they say how its agents reach their server. The command may have its own --tls-ca and so on.
+  // Adds and returns --agent-server, --agent-tls-ca and so on, for a command that starts agents.
+  // These flags say how the agents reach their server. The command itself may also have --tls-ca
+  // and so on.
   std::vector<CLI::Option*> AddForAgents(CLI::App& app, const std::string& description,
                                          const CommandContext& context);
 

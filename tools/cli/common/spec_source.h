@@ -1,5 +1,5 @@
-// Reads the spec that a flag names: a preset, a file or standard input. Models have more forms
-// (tools/cli/common/model_source.h).
+// ReadSpecSource() reads the spec that a flag names: a preset, a file or standard input. Models
+// have more forms (tools/cli/common/model_source.h).
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@
 
 namespace meshwright::cli {
 
-// What a flag's value is if it stands for standard input.
+// The value of a flag that stands for standard input.
 inline constexpr std::string_view kStandardInput = "-";
 
-// Returns the spec that `value` names. `flag` is `cluster`, `framework` or `base`, which names a
-// cluster too. `value` may be a preset's name, in upper or lower case, or - for standard input.
-// Otherwise it is a file if one exists there, if it ends in .json or if it has a slash. Any other
-// text is returned as a name; resolving the name fails later. A cluster may also be given in words
-// (planner/catalog/cluster_words.h). What a file describes has the name that the file says, or the
-// file's own if that is a preset's.
+// Returns the spec that `value` names. `flag` is `cluster`, `framework`, or `base`, which also
+// names a cluster. `value` may be a preset's name, in upper or lower case, or - for standard input.
+// Otherwise `value` is a file if a file exists at this path, if it ends in .json or if it has a
+// slash. Any other text is returned as a name; resolving the name fails later. A cluster may also
+// be given in words (planner/catalog/cluster_words.h). A spec from a file has the name that the
+// file states, or the file's own name if the stated one belongs to a preset.
 //
 // Returns InvalidArgument about `flag`, with the path, if the file can't be read or does not
 // describe such a spec.

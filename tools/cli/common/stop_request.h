@@ -1,13 +1,13 @@
-// StopRequest tells a long-running command whether it was asked to stop, and how. Ctrl-C (SIGINT),
-// SIGTERM, a terminal that closes (SIGHUP) and SIGQUIT each request an orderly end, which ends the
-// command's children too.
+// StopRequest tells a long-running command whether a signal requested its end, and which signal.
+// Ctrl-C (SIGINT), SIGTERM, a closing terminal (SIGHUP) and SIGQUIT each request an orderly end of
+// the command and its child processes.
 #pragma once
 
 #include "tools/cli/common/context.h"
 
 namespace meshwright::cli {
 
-// From its construction on, these signals set context.interrupted. Before that, and in commands
+// Once a StopRequest exists, these signals set context.interrupted. Before that, and in commands
 // without a StopRequest, they end the process.
 class StopRequest {
  public:
@@ -17,7 +17,7 @@ class StopRequest {
   // Returns the exit code of a command that was stopped before it was done: 128 plus the number of
   // the signal that came first.
   int exit_code() const;
-  // Returns whether SIGTERM came first, by which a service ends.
+  // Returns whether SIGTERM came first. For a service, SIGTERM is the regular end.
   bool Terminated() const;
 
  private:

@@ -1,6 +1,6 @@
-// Reads files of certificates, keys and tokens and checks them before use, so that an error names
-// the wrong file. Without these checks the connection would fail for a reason that only the other
-// end knows.
+// These functions read files of certificates, keys and tokens and check them before use, so that an
+// error names the wrong file. Without these checks, the connection would fail for a reason that
+// only the other end knows.
 #pragma once
 
 #include <string>
@@ -26,8 +26,8 @@ absl::StatusOr<std::string> ReadCertificates(std::string_view flag, const std::s
 absl::StatusOr<TlsIdentity> ReadIdentity(const std::string& certificate_path,
                                          const std::string& key_path);
 
-// Returns the token in the file. Returns InvalidArgument about `flag` if it holds no token, or if
-// anybody but its owner may read or write it.
+// Returns the token in the file. Returns InvalidArgument about `flag` if the file holds no token,
+// or if anybody but its owner may read or write it.
 absl::StatusOr<std::string> ReadTokenFile(std::string_view flag, const std::string& path);
 
 // Returns the token `text` without surrounding space. Returns InvalidArgument about `flag` if it

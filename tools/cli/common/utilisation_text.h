@@ -1,5 +1,5 @@
-// Prints a step's MFU, measured beside predicted, as shares of one named peak. If a share is above
-// 1, it also prints the reason.
+// AddUtilisationRows() and PrintPeak() print a step's measured MFU beside the predicted MFU, as
+// shares of one named peak.
 #pragma once
 
 #include <ostream>
@@ -13,10 +13,10 @@
 
 namespace meshwright::cli {
 
-// Adds a row for each definition of MFU to `table`: its name, measured and predicted. Both values
-// are shares of the cluster's stated peak. If the result does not have that peak, the measured MFU
-// is a share of the peak that its ranks measured, and no prediction is shown, since it would not
-// compare.
+// Adds a row for each definition of MFU to `table`: the definition's name, the measured and the
+// predicted MFU. Both values are shares of the cluster's stated peak. If the result does not have
+// that peak, the measured MFU is a share of the peak that its ranks measured, and no prediction is
+// shown, since the two would not be comparable.
 void AddUtilisationRows(const trial::TrialResult& result, const planner::Estimate& predicted,
                         Table& table);
 

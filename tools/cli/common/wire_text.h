@@ -1,4 +1,5 @@
-// Formats the times and names of messages as every command shows them.
+// TimeText() and ShortName() format the times and names of messages in the same way for all
+// commands.
 #pragma once
 
 #include <string>

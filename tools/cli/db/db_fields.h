@@ -1,4 +1,4 @@
-// Declares the fields that `meshwright db` prints (planner/codec/fields.h).
+// These structs declare the fields that `meshwright db` prints (planner/codec/fields.h).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Declares the fields that `meshwright doctor` prints (planner/codec/fields.h).
+// DoctorText declares the fields that `meshwright doctor` prints (planner/codec/fields.h).
 #pragma once
 
 #include <array>

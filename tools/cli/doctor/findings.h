@@ -1,7 +1,7 @@
 // Finding is one result of `meshwright doctor`: the state of one thing that a trial needs.
 //
-// A finding says what was found and, if that is not as it should be, what to do about it. The
-// functions here judge facts that the caller gathered, so that tests can supply their own.
+// A finding says what was found and, if there is a problem, what to do about it. The functions here
+// judge facts that the caller gathered, so that tests can supply other facts.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace meshwright::cli {
 enum class Verdict {
   kOk,
   kWarning,  // works, but not as well as it could
-  kProblem   // trials, or whatever the check names, won't work
+  kProblem   // trials, or the thing that the check names, won't work
 };
 
 // Returns "ok", "warning" or "problem".
@@ -47,23 +47,23 @@ Finding JudgeMemory(const absl::StatusOr<host::MemoryRoom>& room, int32_t ranks)
 // and a server for every agent.
 Finding JudgeOpenFiles(int64_t limit);
 
-// The kernel's report of its clock: whether a time service synchronises it, and its maximum error.
-// The clock matters since a sweep's events show times of different machines side by side.
+// The kernel's report on its clock: whether a time service synchronises the clock, and its maximum
+// error. The clock matters since a sweep's events show times of different machines side by side.
 struct ClockState {
   bool synchronised = false;
   absl::Duration most_error = absl::ZeroDuration();
 };
 Finding JudgeClock(const std::optional<ClockState>& clock);
 
-// Judges the bytes free in the folder where an agent keeps results that no server has yet.
+// Judges how many bytes are free in the folder where an agent keeps results that no server has yet.
 Finding JudgeStateDir(const std::string& folder, const absl::StatusOr<int64_t>& free_bytes);
 
 // Judges a benchmark of one second on the devices, of which `ran` is the status. It runs matrix
 // products, copies and, with more than one rank, collectives by NCCL or Gloo.
 Finding JudgeTrial(const wire::DeviceSet& devices, const absl::Status& ran);
 
-// A server's answer. Clocks that are far apart are reported: leases do not depend on the wall
-// clock, but the times that people read do.
+// A server's answer. JudgeServer() reports clocks that are far apart: leases do not depend on the
+// wall clock, but the times that people read do.
 struct ServerAnswer {
   std::string version;  // empty if the server does not tell
   std::optional<absl::Time> time;

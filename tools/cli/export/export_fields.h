@@ -1,4 +1,4 @@
-// Declares the fields that `meshwright export` prints (planner/codec/fields.h).
+// ExportText declares the fields that `meshwright export` prints (planner/codec/fields.h).
 #pragma once
 
 #include <array>

@@ -1,13 +1,13 @@
 // CommandFiles tracks the files that one run of a command reads and writes.
 //
-// Every command reads its files through it. Before a command's work begins, it claims each file
-// that it will write. So nothing overwrites a file that the command reads, that another of its
-// flags writes, or to which its printed output goes.
+// Every command reads its files through CommandFiles, and claims each file that it will write
+// before its work begins. A command therefore never overwrites a file that it reads, that another
+// of its flags writes, or to which its printed output goes.
 //
-// Two paths name the same file if device and inode are the same; so hard links, symbolic links and
-// other spellings of a path are recognised. A file that does not exist yet is identified by its
-// folder and its name. The null device never conflicts. Writing to a pipe or a terminal destroys
-// nothing, so these conflict only if two flags write to one of them.
+// Two paths name the same file if device and inode are the same. Hard links, symbolic links and
+// other spellings of a path are therefore recognised. A file that does not exist yet is identified
+// by its folder and its name. The null device never conflicts. Since writing to a pipe or a
+// terminal destroys nothing, these conflict only if two flags write to the same one.
 #pragma once
 
 #include <cstdint>
@@ -85,7 +85,7 @@ class CommandFiles {
   absl::Status Add(Use use, std::string_view flag, const std::string& path);
 
   std::vector<Entry> entries_;
-  std::string input_flag_;  // that read standard input; empty if none did
+  std::string input_flag_;  // the flag that read standard input; empty if none did
 };
 
 }  // namespace meshwright::cli

@@ -37,8 +37,8 @@ class FdStream final : public std::ostream {
 };
 
 // Opens each of standard input, output and error that the process was started without. Otherwise a
-// file opened later would take its descriptor and get the output. Writing to a standard output that
-// was opened this way fails.
+// file that is opened later would take the missing descriptor and get the output. Writing to a
+// standard output that this function opened fails.
 void OpenStandardDescriptors();
 
 }  // namespace meshwright::cli

@@ -1,8 +1,8 @@
 // FoldedText breaks lines between words at the window's width.
 //
-// Text that is printed to stream() goes to the output on destruction. On a terminal, a line wider
-// than the window continues on the next line, with two columns more of indentation. If the output
-// is not a terminal, or Terminal::folds_tables is false, the text is printed as it is.
+// The destructor prints the text that was written to stream(). On a terminal, a line wider than the
+// window continues on the next line, indented by two more columns. If the output is not a terminal,
+// or Terminal::folds_tables is false, the text is printed unchanged.
 #pragma once
 
 #include <ostream>
@@ -19,7 +19,7 @@ class FoldedText {
   FoldedText(const FoldedText&) = delete;
   FoldedText& operator=(const FoldedText&) = delete;
 
-  // Returns the stream to print to. It has the output's terminal, so that tables fold themselves.
+  // Returns the stream to print to. The stream has the output's terminal, so that tables fold too.
   std::ostream& stream() { return text_; }
 
  private:

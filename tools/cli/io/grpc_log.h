@@ -1,4 +1,4 @@
-// Silences gRPC's own log on standard error.
+// QuietGrpcLog() silences gRPC's own log on standard error.
 #pragma once
 
 namespace meshwright::cli {

@@ -1,4 +1,4 @@
-// Turns errors from elsewhere into errors about a command's input.
+// InFile() and RenameField() turn errors of other modules into errors about a command's input.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace meshwright::cli {
 // text. Keeps the status's field.
 absl::Status InFile(std::string_view flag, const std::string& path, const absl::Status& status);
 
-// Rewrites a status about the request's field `from` as one about the flag `to`, whose value is
-// sent in that field. Returns other statuses as they are.
+// Rewrites a status about the request's field `from` as a status about the flag `to`, whose value
+// is sent in that field. Returns other statuses unchanged.
 absl::Status RenameField(const absl::Status& status, std::string_view from, std::string_view to);
 
 }  // namespace meshwright::cli

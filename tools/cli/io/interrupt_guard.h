@@ -9,8 +9,8 @@
 
 namespace meshwright::cli {
 
-// Cancels `call` if `interrupted` turns true during the guard's life. A blocked call can't check
-// that itself.
+// While the guard lives, it cancels `call` if `interrupted` turns true, which a blocked call can't
+// check itself.
 class InterruptGuard {
  public:
   InterruptGuard(const std::atomic<bool>& interrupted, grpc::ClientContext& call);

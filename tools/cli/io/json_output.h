@@ -1,4 +1,4 @@
-// Prints the JSON of commands: one object, with the version of its schema.
+// PrintJson() prints the JSON of commands: one object, with the version of its schema.
 #pragma once
 
 #include <ostream>
@@ -8,7 +8,7 @@
 namespace meshwright::cli {
 
 // The version of the keys that docs/schema describes. It grows when a key is removed or changes its
-// meaning; new keys leave it as it is.
+// meaning, but not when keys are added.
 inline constexpr int kSchemaVersion = 1;
 
 // Prints `object`, indented, with the key `schema_version` first. A message may quote text that is

@@ -1,4 +1,4 @@
-// Writes the log lines of `serve` and `agent`; nothing else writes them.
+// MakeLog() makes the function that writes the log lines of `serve` and `agent`.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ struct LogFlags {
 // Returns a function that writes an entry as one line and flushes it. It drops entries of a level
 // below flags.level. `clock` gives the time. REQUIRES: `out` outlives the function.
 //
-// A line of text is for people: "2026-11-22T12:38:09.123Z info runs tp2.pp2… sweep=night trial=3
+// The text format is for people: "2026-11-22T12:38:09.123Z info runs tp2.pp2… sweep=night trial=3
 // attempt=1". A line that is not about a sweep ends after its sentence. Control characters are
-// escaped as in base/text/message_text.h.
+// escaped by EscapeControls() (base/text/message_text.h).
 //
-// A line of JSON is for programs: an object with "time" (RFC 3339, UTC, microseconds), "level",
-// "message" and each field of LogFields that the entry sets. The line is ASCII, whatever the
-// message holds. Bytes that are not UTF-8 become U+FFFD.
+// The JSON format is for programs: each line is an object with "time" (RFC 3339, UTC,
+// microseconds), "level", "message" and each field of LogFields that the entry sets. The line is
+// always ASCII. Bytes that are not UTF-8 become U+FFFD.
 LogFunction MakeLog(std::ostream& out, const LogFlags& flags, std::function<absl::Time()> clock);
 
 }  // namespace meshwright::cli

@@ -1,8 +1,8 @@
 // ProgressLine shows the progress of long work. On a terminal it redraws a bar at the bottom;
 // elsewhere it prints plain lines.
 //
-// A bar never takes more than one line of the window's present width. Lines of Keep() are printed
-// in full above it.
+// The bar never takes more than one line of the window's current width. Lines of Keep() are printed
+// in full above the bar.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // Shows `done` of `total`, and `text` on what is going on. If the output is not a terminal,
-  // prints them as a line.
+  // Shows `done` of `total` and `text`, which describes the current work. If the output is not a
+  // terminal, prints them as a line.
   void Update(int64_t done, int64_t total, const std::string& text);
   // Prints `done` of `total` and `text` as a line that stays.
   void Keep(int64_t done, int64_t total, const std::string& text);
-  // Leaves the bar, if there is one, as it is and goes to the next line.
+  // Ends the line of the bar, if there is a bar, which stays visible.
   void Finish();
 
  private:

@@ -1,8 +1,8 @@
-// Terminal describes the target of an output stream: a terminal, with a width and perhaps colours,
-// or a file or pipe, with neither.
+// Terminal describes the target of an output stream: a terminal, which has a width and perhaps
+// colours, or a file or pipe, which has neither.
 //
-// A stream carries its Terminal, so that all code that prints to the stream can ask for it. A
-// stream without one, as in a test, counts as the stream of a file.
+// A stream carries its Terminal, so that all code that prints to the stream can query it. A stream
+// without a Terminal, as in a test, counts as the stream of a file.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +37,9 @@ enum class Style { kPlain, kHeading, kGood, kWarning, kBad };
 // colours.
 std::string Styled(std::ostream& out, Style style, std::string_view text);
 
-// Returns the terminal at a descriptor, or the Terminal of a file if none is there. The terminal
-// has colours unless the environment sets NO_COLOR to a text that is not empty (no-color.org) or
-// TERM to "dumb".
+// Returns the terminal at a descriptor, or the Terminal of a file if the descriptor is no terminal.
+// A terminal has colours unless the environment sets NO_COLOR to a text that is not empty
+// (no-color.org) or TERM to "dumb".
 Terminal TerminalAt(int fd, const command_line::Environment& environment);
 
 // Returns the number of columns that `text` takes: one for each UTF-8 character, and none for the

@@ -1,4 +1,4 @@
-// Formats numbers with units for people.
+// These functions format numbers with units for people. The comments show examples.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Reads and writes files as a whole.
+// ReadWholeFile() and WriteWholeFile() read and write files as a whole.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace meshwright::cli {
 inline constexpr uintmax_t kMaxFileBytes = uintmax_t{256} << 20;
 
 // Returns the text of the file. Returns InvalidArgument about `flag` if the file can't be read or
-// is larger than `max_bytes`. A pipe is read to its end, whatever its length.
+// is larger than `max_bytes`. A pipe has no such limit; it is read to its end.
 absl::StatusOr<std::string> ReadWholeFile(std::string_view flag, const std::string& path,
                                           uintmax_t max_bytes = kMaxFileBytes);
 
-// Returns what an open descriptor has until its end. Returns InvalidArgument about `flag` if it
-// can't be read or has more than `max_bytes`.
+// Reads an open descriptor to its end and returns the text. Returns InvalidArgument about `flag` if
+// the descriptor can't be read or has more than `max_bytes`.
 absl::StatusOr<std::string> ReadWholeDescriptor(std::string_view flag, int descriptor,
                                                 uintmax_t max_bytes);
 
@@ -26,13 +26,13 @@ absl::StatusOr<std::string> ReadWholeDescriptor(std::string_view flag, int descr
 // symbolic links, existing or not.
 std::string WrittenFile(const std::string& path);
 
-// Writes `text` to the file at `path`. Replaces a regular file, or one that does not exist yet,
-// atomically: whenever the process ends, the file has all of the text or its old content. Writes
-// straight into anything else, such as a pipe. Returns Unavailable about `flag` if writing fails.
+// Writes `text` to the file at `path`. A regular file, or one that does not exist yet, is replaced
+// atomically: even if the process is killed, the file has all of the text or its old content. Other
+// files, such as pipes, are written directly. Returns Unavailable about `flag` if writing fails.
 absl::Status WriteWholeFile(std::string_view flag, const std::string& path, std::string_view text);
 
-// Checks, without touching the file, that WriteWholeFile() can work, so that no long work is done
-// in vain. Returns InvalidArgument about `flag` if it can't.
+// Checks, without changing the file, that WriteWholeFile() can write it, so that no long work is
+// done in vain. Returns InvalidArgument about `flag` if the file can't be written.
 absl::Status CheckWritable(std::string_view flag, const std::string& path);
 
 }  // namespace meshwright::cli

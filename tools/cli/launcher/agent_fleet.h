@@ -1,5 +1,5 @@
-// AgentFleet describes agents that differ only in their names: the flags with which each of them
-// runs, on whichever node a launcher puts it.
+// AgentFleet describes agents that differ only in their names. It holds the flags with which each
+// of them runs. A launcher decides on which node an agent runs.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@
 namespace meshwright::cli {
 
 struct AgentFleet {
-  // Name prefix: an agent's name is this, "-" and its number.
+  // Prefix of the agents' names. An agent's name is the prefix, "-" and the agent's number.
   std::string name = "meshwright-agent";
   int32_t nodes = 0;   // each has one agent
   ServerFlags server;  // paths may hold kAgentInPath
   std::string devices_text;
   DevicesFlag devices;
   int32_t gpus_per_node = 0;      // requested from the launcher; 0 if not given
-  std::vector<std::string> more;  // flags of `meshwright agent`, passed on as they are
+  std::vector<std::string> more;  // further flags of `meshwright agent`, passed on unchanged
 };
 
-// Checks what the user typed. Returns InvalidArgument about a flag whose value is invalid, or about
-// a flag after "--" that the launcher itself sets.
+// Checks the fleet's flags. Returns InvalidArgument about a flag whose value is invalid, or about a
+// flag after "--" that the launcher itself sets.
 absl::Status Check(const AgentFleet& fleet);
 
 // Checks how the agents reach their server. Returns InvalidArgument if a certificate, key or token

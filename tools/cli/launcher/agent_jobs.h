@@ -1,9 +1,10 @@
 // AgentJobs keeps jobs in a batch queue, one for each agent or for some of the agents. From the
-// state of the queue it decides which jobs to submit and to cancel, and which agents to give up.
+// state of the queue, it decides which jobs to submit and to cancel, and which agents to give up.
 //
-// It runs nothing, reads no clock and queries no queue: the caller passes in what it saw and when,
-// and carries the decisions out. A job belongs to the agent whose name it bears. So a job is found
-// again even if its submission was cut off before the caller learnt its number.
+// AgentJobs runs no program, reads no clock and queries no queue: the caller passes in the state of
+// the queue and the time, and carries out the decisions. A job belongs to the agent whose name it
+// has. A job is therefore found again even if its submission was interrupted before the caller got
+// the job's number.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ namespace meshwright::cli {
 enum class JobPhase : uint8_t {
   kWaiting,
   kRunning,
-  kEnding,  // it was told to end, and its node is not free yet
+  kEnding,  // it is being ended, and its node is not free yet
   kEnded,
 };
 
@@ -33,8 +34,8 @@ struct QueuedJob {
   std::string name;
   JobPhase phase = JobPhase::kWaiting;
   std::string state;       // the queue's own word
-  std::string node;        // empty if it has none yet
-  std::string reason;      // why it waits, or why it ended; empty if none is given
+  std::string node;        // node of the job; empty if it has none yet
+  std::string reason;      // why the job waits, or why it ended; empty if not known
   std::string owner = {};  // SlurmJobFlags::owner; empty if none was given
 
   friend bool operator==(const QueuedJob&, const QueuedJob&) = default;
@@ -72,21 +73,22 @@ class AgentJobs {
   // Every agent gets a job until Aim() says otherwise.
   AgentJobs(const std::vector<std::string>& names, const JobPolicy& policy);
 
-  // Sets how many jobs are kept from now on. New jobs go to the first free names. Jobs beyond that
-  // number go on until LetGo().
+  // Sets how many jobs are kept from now on. New jobs go to the first free names. Surplus jobs run
+  // on until LetGo().
   void Aim(JobTarget target) { target_ = std::move(target); }
-  // Returns what is to be done. `queue` holds the queue's jobs of these names, including ended ones
-  // that it still knows. If the caller submits the job of a name in `submit`, it then calls
-  // Submitted() or, on an error, NotSubmitted().
+  // Returns the decisions for the present state of the queue. `queue` holds the queue's jobs of
+  // these names, including ended jobs that the queue still lists. After the caller has submitted
+  // the job of a name in JobDecisions::submit, it calls Submitted() or, on an error,
+  // NotSubmitted().
   JobDecisions Observe(MonotonicTime now, const std::vector<QueuedJob>& queue);
   void Submitted(std::string_view name, const std::string& job);
   JobDecisions NotSubmitted(MonotonicTime now, std::string_view name, const absl::Status& why);
 
   // Returns the jobs that were not let go, in the order of the names.
   std::vector<AgentJob> Jobs() const;
-  // Lets the agent's job end. Another follows only if fewer jobs are left than Aim() set. Returns
-  // the number of the job, which the caller cancels immediately; Observe() repeats the cancellation
-  // until the job has ended. Returns an empty text if the agent has no job.
+  // Lets the agent's job end. The agent gets another job only if fewer jobs are left than Aim()
+  // set. Returns the number of the job, which the caller cancels immediately; Observe() repeats the
+  // cancellation until the job has ended. Returns an empty text if the agent has no job.
   std::string LetGo(std::string_view name);
 
   // Makes Observe() submit nothing and cancel every job from now on.
@@ -100,8 +102,8 @@ class AgentJobs {
   struct Entry {
     std::string name;
     std::string job = {};   // number of its job; empty if there is none
-    std::string told = {};  // what was last logged of that job
-    std::string node = {};  // where it runs or ran
+    std::string told = {};  // what was last logged about that job
+    std::string node = {};  // the node where the job runs or ran
     JobPhase phase = JobPhase::kWaiting;
     bool let_go = false;
     MonotonicTime running_since = MonotonicTime::Never();  // when it was first seen to run

@@ -1,4 +1,5 @@
-// Adds the flags of a fleet of agents, which several commands share.
+// AddAgentFlags() and AddSlurmFlags() add the flags of a fleet of agents, which several commands
+// share.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Quotes words for a POSIX shell.
+// ShellLine() quotes words for a POSIX shell.
 #pragma once
 
 #include <string>

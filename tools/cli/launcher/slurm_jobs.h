@@ -1,5 +1,5 @@
-// SlurmJobs manages a fleet's jobs in Slurm's queue: it observes them and carries out what
-// AgentJobs decides.
+// SlurmJobs manages a fleet's jobs in Slurm's queue: it observes the jobs and carries out the
+// decisions of AgentJobs.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ struct SlurmLaunch {
   JobPolicy policy = {};
 };
 
-// LaunchWorld holds the dependencies on the outside world.
+// LaunchWorld holds the functions through which SlurmJobs reaches the outside world.
 struct LaunchWorld {
   SlurmQueue queue;
   LogFunction log;
@@ -45,8 +45,8 @@ class SlurmJobs {
   SlurmJobs(const SlurmLaunch& launch, const LaunchWorld& world);
 
   // Checks that the fleet's jobs can be submitted. Returns FailedPrecondition if there is no Slurm.
-  // Returns InvalidArgument if the queue has a job with a name of the fleet that has not ended,
-  // unless the job belongs to the launch's owner.
+  // Returns InvalidArgument if the queue has an unfinished job with a name of the fleet, unless
+  // that job belongs to the launch's owner.
   absl::Status Begin() const;
 
   // Observes the queue and carries out the decisions. If the queue can't be queried, logs that once

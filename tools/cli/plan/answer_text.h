@@ -1,8 +1,9 @@
-// Declares the fields of the planner's answers that commands print (planner/codec/fields.h). The
-// question, and how long the command took, are printed among the answer's own fields.
+// AnswerText declares the fields of the planner's answers that commands print
+// (planner/codec/fields.h). The question and the time of the command are printed among the answer's
+// own fields.
 //
-// A question has the fields of its request's message. Presets and files are printed by name. Of the
-// optional fields only those are printed that the user gave.
+// A question has the fields of its request's message. Presets and files are printed by name. An
+// optional field is printed only if the user set it.
 #pragma once
 
 #include <string>
@@ -19,7 +20,7 @@
 
 namespace meshwright::cli {
 
-// RequestText holds what every question has.
+// RequestText holds the fields that all questions have.
 struct RequestText {
   planner::PlanQuery query;
   bool has_batch = true;  // false if the question looks for the best batch
@@ -164,8 +165,8 @@ void VisitFields(const AnswerText<Request, Answer>& text, Visitor& visit) {
   VisitFields(text.answer, visit);
 }
 
-// VisitorBehind passes each field on to `visit`, as `before(field)` returns it. `before` may visit
-// other fields first.
+// VisitorBehind calls `visit` with before(field) for each field. `before` may visit other fields
+// first.
 template <typename Visitor, typename Before>
 struct VisitorBehind {
   template <typename... Arguments>

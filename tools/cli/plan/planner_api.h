@@ -1,4 +1,4 @@
-// PlannerApi is the planner as the commands see it: in this process, or in a running server.
+// PlannerApi is the commands' interface to the planner, which runs in this process or in a server.
 #pragma once
 
 #include <memory>

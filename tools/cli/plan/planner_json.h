@@ -1,4 +1,4 @@
-// Converts the planner's answers to JSON, by their fields (tools/cli/plan/answer_text.h).
+// ToJson() converts the planner's answers to JSON, by their fields (tools/cli/plan/answer_text.h).
 #pragma once
 
 #include <string>

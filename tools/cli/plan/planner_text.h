@@ -1,4 +1,5 @@
-// Prints the answers of `recommend` and `estimate`, and the lines that all answers share.
+// These functions print the answers of `recommend` and `estimate`, and the lines that all answers
+// share.
 #pragma once
 
 #include <ostream>
@@ -14,11 +15,11 @@ namespace meshwright::cli {
 void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ostream& out);
 void PrintHeadline(const planner::PlanQuery& query, const planner::ParameterCounts& parameters,
                    std::ostream& out);
-// Prints the first line of an answer about several numbers of devices. `batch` says in words which
-// batches they train.
+// Prints the first line of an answer about several numbers of devices. `batch` describes their
+// batches in words.
 void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRange& range,
                         int64_t parameters, const std::string& batch, std::ostream& out);
-// Prints what the answer's figures rest on, and the notes.
+// Prints the evidence behind the answer's figures, and the notes.
 void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>& notes,
                 std::ostream& out);
 

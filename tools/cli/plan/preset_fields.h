@@ -1,5 +1,5 @@
-// Declares the fields of presets that `meshwright list` prints (planner/codec/fields.h). Each run
-// prints one kind of preset, and so the fields of that kind.
+// PresetListText declares the fields of presets that `meshwright list` prints
+// (planner/codec/fields.h). Each run prints only one kind of preset, with the fields of that kind.
 #pragma once
 
 #include <optional>

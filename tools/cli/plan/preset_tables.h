@@ -1,5 +1,5 @@
-// Prints the presets of `meshwright list`: one row per preset, or JSON. What a server does not say
-// of a preset is printed as -.
+// These functions print the presets of `meshwright list`: one row per preset, or JSON. A value that
+// the server does not send is printed as -.
 #pragma once
 
 #include <ostream>

@@ -1,5 +1,5 @@
-// Shows what more devices gain, for `meshwright scale` and for `meshwright recommend` with a range
-// of sizes.
+// RunScale() shows how much throughput more devices gain, for `meshwright scale` and for
+// `meshwright recommend` with a range of numbers of devices.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// SearchFlags holds --search, which names the options of a run that a search varies beside layouts.
+// SearchFlags holds --search, which names the options of a run that a search varies in addition to
+// layouts.
 #pragma once
 
 #include <string>

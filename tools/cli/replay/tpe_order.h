@@ -1,4 +1,4 @@
-// Replays sweeps with Optuna's TPE, for comparison with the engine.
+// AddTpeOrder() replays sweeps with Optuna's TPE sampler, for comparison with the engine.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Declares the fields that `meshwright schedule` prints (planner/codec/fields.h).
+// ScheduleText declares the fields that `meshwright schedule` prints (planner/codec/fields.h).
 #pragma once
 
 #include <cstddef>

@@ -1,11 +1,12 @@
 // Scaling decides how many nodes the waiting trials can use, and WhoMayGo() decides which agents
-// may be let go: their jobs are then ended. Neither needs a clock, a queue or an engine.
+// may be let go, which ends their jobs. Neither needs a clock, a queue or an engine.
 //
-// Callers may rely on the following. The number of nodes is at least min_nodes and at most
-// max_nodes. It is the largest number that was wanted within the last `idle`. So if demand drops
-// for a moment only, no queued job is cancelled, which would lose its place in Slurm's queue. An
-// agent may be let go only after it was idle for `idle`. Trials that agents started by somebody
-// else can run don't make a node wanted.
+// Callers may rely on:
+// - The number of nodes is at least min_nodes and at most max_nodes.
+// - It is the largest number that was wanted within the last `idle`. A short drop in demand
+//   therefore cancels no queued job, which would lose its place in Slurm's queue.
+// - An agent may be let go only after it was idle for `idle`.
+// - Trials that fit on idle agents which somebody else started don't count as demand.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@ struct ScalingLimits {
 // The devices of each node's agent.
 struct NodeDevices {
   std::string kind;  // cpu or cuda
-  // 0 if it is unknown until an agent reports it. Meanwhile each waiting sweep gets one node.
+  // Number of devices; 0 until an agent reports it. While it is 0, each waiting sweep gets one
+  // node.
   int32_t count = 0;
 };
 
@@ -51,7 +53,7 @@ class Scaling {
   NodesWanted Look(MonotonicTime now, const server::EngineDemand& demand);
 
  private:
-  // The number of nodes that was wanted at a moment. No number since then was as large.
+  // The number of nodes that was wanted at a time. All numbers since then were smaller.
   struct Peak {
     MonotonicTime when;
     int32_t nodes = 0;
@@ -59,7 +61,7 @@ class Scaling {
 
   bool IsOwn(const server::AgentLoad& agent) const { return names_.contains(agent.name); }
   // Returns the number of nodes for the sweep's waiting trials. `others` are idle agents that
-  // somebody else started; those that take trials of the sweep are removed from it.
+  // somebody else started; agents that take trials of the sweep are removed from `others`.
   int64_t NodesFor(const server::SweepDemand& sweep, const server::EngineDemand& demand,
                    std::vector<const server::AgentLoad*>& others, NodesWanted& wanted) const;
   int64_t NodesForLargeTrials(const server::SweepDemand& sweep, const server::EngineDemand& demand,
@@ -78,8 +80,8 @@ struct MayGo {
   std::vector<std::string> spare;   // at most `most_spare` of them
   int64_t most_spare = 0;
 };
-// Returns the agents whose jobs may be let go: they have been idle for `idle`. `wanted` is the
-// number of nodes that are wanted.
+// Returns the agents whose jobs may be let go because they have been idle for `idle`. `wanted` is
+// the number of nodes that are wanted.
 MayGo WhoMayGo(MonotonicTime now, const std::vector<AgentJob>& jobs, int32_t wanted,
                const server::EngineDemand& demand, absl::Duration idle);
 

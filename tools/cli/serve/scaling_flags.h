@@ -14,7 +14,7 @@
 
 namespace meshwright::cli {
 
-// How the server itself is reached; its agents' flags have to match.
+// How the server is reached. The flags of its agents have to match.
 struct ServerEnd {
   std::string listen;
   bool has_tls = false;

@@ -1,11 +1,12 @@
-// SlurmScaler starts agents through Slurm while trials wait for them, and lets them go once they
-// are idle. It runs on a thread of its own.
+// SlurmScaler starts agents through Slurm while trials wait for agents, and lets agents go once
+// they are idle. It runs on a thread of its own.
 //
-// Callers may rely on the following. A job is cancelled only after the engine released its agent.
-// The engine releases only an agent that is idle, and stops assigning trials to it in the same step
-// (server/engine/engine_input.h). A name is used again only after its last job ended and the engine
-// admitted the name. Jobs carry the owner that the launch names. So the jobs of an earlier server
-// with that owner are found again, and jobs of anybody else are left alone.
+// Callers may rely on:
+// - A job is cancelled only after the engine released its agent. The engine releases only an idle
+//   agent, and stops assigning trials to it in the same step (server/engine/engine_input.h).
+// - A name is used again only after its last job ended and the engine admitted the name.
+// - Jobs carry the name of the launch's owner. Jobs of an earlier server with the same owner are
+//   therefore found again, and jobs of other owners are left alone.
 #pragma once
 
 #include <atomic>
@@ -35,7 +36,8 @@ class SlurmScaler {
                                                             LogFunction log);
   ~SlurmScaler() { Stop(); }
 
-  // Cancels all of its jobs and waits for their end. After a timeout, logs a warning and returns.
+  // Cancels all jobs of this scaler and waits for their end. After a timeout, logs a warning and
+  // returns.
   void Stop();
 
  private:

@@ -1,5 +1,5 @@
-// Declares the fields that `meshwright history` and `history import` print: those of trials of all
-// sweeps, and of runs that were measured elsewhere (planner/codec/fields.h).
+// HistoryText and ImportText declare the fields that `meshwright history` and `history import`
+// print (planner/codec/fields.h), for trials of all sweeps and for imported runs.
 #pragma once
 
 #include <cstdint>
@@ -82,7 +82,7 @@ void VisitFields(const RefusedRowText& text, Visitor& visit) {
   visit("reason", text.row.reason());
 }
 
-// What became of the rows of one file.
+// The result of importing one file.
 struct ImportedFileText {
   std::string path;
   v1::ImportMeasurementsResponse answer;

@@ -1,5 +1,5 @@
-// Declares the fields that commands print about what a sweep would run next, and about why a trial
-// ran (planner/codec/fields.h).
+// SweepPlanText and WhyText declare the fields that commands print about what a sweep would run
+// next and about why a trial ran (planner/codec/fields.h).
 #pragma once
 
 #include <array>
@@ -111,13 +111,13 @@ void VisitFields(const AttemptText& text, Visitor& visit) {
   }
 }
 
-// WhyText says why a layout of a sweep ran, or did not.
+// WhyText says why a layout of a sweep ran or did not run.
 struct WhyText {
   int32_t number = 0;
   std::string layout;
-  std::optional<v1::Trial> trial;  // nullopt if it has none
+  std::optional<v1::Trial> trial;  // nullopt if the layout is no trial
   std::optional<CandidateText> belief;
-  std::string stop_reason;  // empty if it may run or has run
+  std::string stop_reason;  // empty if the layout may run or has run
 };
 
 template <typename Visitor>

@@ -1,4 +1,5 @@
-// Adds the sweep commands to the command line, and makes their calls to the server.
+// These functions make the sweep commands' calls to the server; AddSweepAction() adds such a
+// command to the command line.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +23,12 @@ using SweepsStub = std::unique_ptr<v1::Sweeps::Stub>;
 
 absl::StatusOr<SweepsStub> DialSweeps(const ServerFlags& server);
 
-// Returns the sweep's id, without "sweeps/". The user may have typed it with or without that.
-// Returns an error about `name` if it is not the name of a sweep.
+// Returns the sweep's id without "sweeps/". `typed` may have that prefix or not. Returns an error
+// about `name` if `typed` is not the name of a sweep.
 absl::StatusOr<std::string> SweepId(const std::string& typed);
 
-// Returns OK if a new sweep may have this name, or if the name is empty; the server then picks one.
+// Returns OK if a new sweep may have this name. An empty name, for which the server picks one, is
+// OK too.
 absl::Status CheckNewSweepName(const std::string& name);
 
 // Makes one call with its deadline, such as Call(*stub, &v1::Sweeps::Stub::GetSweep, request).
@@ -47,7 +49,7 @@ absl::StatusOr<Response> Call(v1::Sweeps::Stub& stub,
 absl::StatusOr<v1::Sweep> ReadSweep(v1::Sweeps::Stub& stub, const std::string& id);
 // Returns all trials of a sweep, those with the shortest measured steps first.
 absl::StatusOr<std::vector<TrialView>> ReadTrials(v1::Sweeps::Stub& stub, const std::string& id);
-// Returns the sweep's plan: what it would assign to `trials` idle agents.
+// Returns the sweep's plan, which says what the sweep would assign to `trials` idle agents.
 absl::StatusOr<v1::SweepPlan> ReadPlan(v1::Sweeps::Stub& stub, const std::string& id,
                                        int32_t trials);
 

@@ -1,9 +1,9 @@
-// Compares two sweeps: how their requests differ, what became faster, and whether that is more than
-// noise. The comparison depends only on what was read of both sweeps.
+// CompareSweeps() compares two sweeps: how their requests differ, what became faster, and whether
+// that is more than noise. The comparison depends only on its arguments.
 //
 // Steps are compared by their time per token, so that a different batch or sequence length does not
-// look like a different speed. If the steps of both sweeps have equally many tokens, this compares
-// step times.
+// look like a different speed. If the steps of both sweeps have equally many tokens, this equals a
+// comparison of step times.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ namespace meshwright::cli {
 
 struct ReadSide {
   ShownSweep shown;
-  nlohmann::ordered_json plan = nullptr;  // of one of its trials; null if none has a plan
+  nlohmann::ordered_json plan = nullptr;  // plan of one of the trials; null if none has a plan
 };
 
 // A field in which the sweeps differ. `a` or `b` is null if that sweep lacks the field.
@@ -33,7 +33,7 @@ struct FieldDifference {
   nlohmann::ordered_json b;
 };
 
-// A trial that ended by itself, so was not cancelled.
+// A trial that ended by itself and was not cancelled.
 struct ComparedTrial {
   std::string trial;  // sweep and number
   std::string layout;
@@ -42,7 +42,7 @@ struct ComparedTrial {
   // 95 % interval of the median; nullopt if too few steps were timed.
   std::optional<double> step_low_s;
   std::optional<double> step_high_s;
-  std::optional<double> mfu;  // PaLM definition, against its own sweep's peak
+  std::optional<double> mfu;  // PaLM definition, a share of its own sweep's peak
   std::optional<std::string> reused_from;
 };
 
@@ -50,12 +50,12 @@ struct ComparedTrial {
 inline constexpr std::array<std::string_view, 4> kEndedByItself = {"ok", "oom", "failed",
                                                                    "timeout"};
 
-// What the confidence intervals of two medians say about a change.
+// Whether the confidence intervals of two medians show that a change is more than noise.
 enum class Noise : uint8_t {
   kOutside,  // they do not overlap
   kWithin,   // they overlap
   kUnknown,  // a median has no interval
-  kSameRun   // both have the result of the same run
+  kSameRun   // both results come from the same run
 };
 
 inline constexpr EnumNames<Noise, 4> kNoiseNames = {{
@@ -68,7 +68,7 @@ inline constexpr EnumNames<Noise, 4> kNoiseNames = {{
 // Change from A to B, as a share of A's time. It is below 0 if B is faster.
 struct TimeChange {
   double change = 0.0;
-  // The range of the change, from the opposite ends of both intervals.
+  // Bounds of the change, from the opposite ends of both intervals.
   std::optional<double> low;
   std::optional<double> high;
   Noise noise = Noise::kUnknown;
@@ -90,7 +90,7 @@ struct OnlyThere {
 
 // Counts of the layouts that both sweeps measured.
 struct PairCounts {
-  int64_t faster = 0;  // in B, outside the noise
+  int64_t faster = 0;  // faster in B, with Noise::kOutside
   int64_t slower = 0;
   int64_t within_noise = 0;
   int64_t unknown = 0;
@@ -108,7 +108,7 @@ struct SweepComparison {
   std::optional<TimeChange> best;  // from A's best to B's, per token and device
   std::string verdict;             // one sentence
   PairCounts counts;
-  std::vector<LayoutPair> both;  // ordered by gain, largest first; then those without a change
+  std::vector<LayoutPair> both;  // by gain, largest first; pairs without a change come last
   OnlyThere only_a;
   OnlyThere only_b;
   std::vector<std::string> notes;  // caveats about the numbers

@@ -1,8 +1,8 @@
-// Declares the fields of sweeps, their trials and their events that commands print
+// These structs declare the fields of sweeps, their trials and their events that commands print
 // (planner/codec/fields.h).
 //
-// A struct has the fields of its message, under their names. Times are written as texts, resource
-// names without the part that all of them share, and absent values as null.
+// A struct has the fields of its message, with the same names. Times are written as texts, resource
+// names without their common first part, and absent values as null.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ struct AnyObject {};
 template <typename Visitor>
 void VisitFields(const AnyObject&, Visitor&) {}
 
-// Returns the JSON of a funnel. It also has the counts by rules that only the planner of another
-// version has.
+// Returns the JSON of a funnel, including the counts of rules that only another version of the
+// planner has.
 inline nlohmann::ordered_json FunnelToJson(const v1::Funnel& funnel) {
   nlohmann::ordered_json json = planner::FunnelToJson(wire::FromWire(funnel));
   nlohmann::ordered_json& by_rule = json["invalid_by_rule"];
@@ -94,7 +94,7 @@ void VisitFields(const SweepText& text, Visitor& visit) {
   visit(planner::OnlyOnWire("request_json"), planner::NoValue());
 }
 
-// What `sweep start`, `sweep rerun` and `sweep cancel` print.
+// The output of `sweep start`, `sweep rerun` and `sweep cancel`.
 struct StartedText {
   SweepText sweep;
   std::optional<std::vector<std::string>> notes;  // nullopt unless the sweep begins
@@ -130,7 +130,7 @@ struct TrialText {
   double peak_flops = 0.0;  // its sweep's MFUs are shares of this
 };
 
-// Returns `value_of` the trial's comparison; nullopt if the trial did not succeed.
+// Returns value_of(the trial's comparison), or nullopt if the trial did not succeed.
 template <typename ValueOf>
 auto OfCompared(const TrialText& text, const ValueOf& value_of) {
   using Value = decltype(value_of(*text.view.compared));

@@ -1,4 +1,4 @@
-// Follows a sweep's events on the terminal until it has ended or the user detaches.
+// FollowSweep() shows a sweep's events until the sweep has ended or the user detaches.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 namespace meshwright::cli {
 
 // Shows the events whose sequence is above `after`: as a progress bar on a terminal, as lines in a
-// pipe, or as one JSON object per line if `format` is kJson. Resumes a lost connection where it
-// broke. Sets the exit code: kExitOk for a finished sweep, kExitFailed for a cancelled one. After
-// Ctrl-C or SIGTERM, it is that of the signal, and the command prints how to resume.
+// pipe, or as one JSON object per line if `format` is kJson. After a lost connection, continues
+// with the next event. Sets the exit code: kExitOk for a finished sweep, and kExitFailed for a
+// cancelled sweep. After Ctrl-C or SIGTERM, sets the signal's exit code and prints how to resume.
 absl::Status FollowSweep(const ServerFlags& server, const std::string& sweep, int64_t after,
                          OutputFormat format, CommandContext& context);
 

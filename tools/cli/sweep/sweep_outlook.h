@@ -1,4 +1,4 @@
-// SweepOutlook tells a watcher what to expect of a sweep: the best step so far, the expected gains
+// SweepOutlook summarises a running sweep for a watcher: the best step so far, the expected gains
 // of the running trials, and how long the sweep may take.
 #pragma once
 
@@ -18,7 +18,7 @@ class SweepOutlook {
   void SetMost(int64_t trials) { most_ = trials; }
   // Counts a trial with a reused result. `step_s` is its median step, if it has one.
   void TakeReused(std::optional<double> step_s) { CountEnded(step_s); }
-  // Takes note of the sweep's next event.
+  // Updates the outlook with the sweep's next event.
   void Take(const v1::SweepEvent& event);
 
   int64_t ended() const { return ended_; }
@@ -28,9 +28,9 @@ class SweepOutlook {
 
  private:
   void CountEnded(std::optional<double> step_s);
-  // Returns how long it may take until the largest number of trials has ended. Each is assumed to
-  // take as long as the ended ones did on average, and at least the time since the last of them
-  // ended. Returns zero or less if that can't be determined.
+  // Returns how long it may take until `most_` trials have ended. Each trial is assumed to take as
+  // long as the ended trials did on average, and at least the time since the last one ended.
+  // Returns zero or less if that can't be determined.
   absl::Duration TimeLeft() const;
 
   int64_t most_ = 0;

@@ -1,4 +1,4 @@
-// Ranks measured steps, taking their spread into account.
+// RankSteps() ranks measured steps and takes the spread of their times into account.
 #pragma once
 
 #include <cstdint>

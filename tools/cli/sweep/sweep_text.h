@@ -1,4 +1,5 @@
-// Shows sweeps and their trials to people; as JSON, see tools/cli/sweep/sweep_json.h.
+// PrintSweep() prints a sweep and its trials as text. tools/cli/sweep/sweep_json.h has the JSON
+// form.
 #pragma once
 
 #include <optional>
@@ -30,7 +31,7 @@ struct TrialView {
   std::optional<planner::RankedLayout> predicted = {};  // nullopt if it can't be read
   std::optional<trial::TrialResult> measured = {};
   std::optional<ComparedStep> compared = {};  // of a trial that succeeded
-  std::string unreadable = {};                // what can't be read, and why; empty if all can
+  std::string unreadable = {};                // what can't be read, and why; may be empty
 };
 
 // Returns the view of a trial. `compared` is nullopt, since it needs the whole sweep.
@@ -43,8 +44,8 @@ struct ShownSweep {
   std::vector<TrialView> trials;
 };
 
-// Returns the sweep with its trials, and sets `compared` of each. REQUIRES: `sweep` has
-// cluster_json. Returns InvalidArgument if that can't be read.
+// Returns the sweep with its trials, and sets `compared` of each trial. Returns InvalidArgument if
+// the sweep's cluster_json can't be read. REQUIRES: `sweep` has cluster_json.
 absl::StatusOr<ShownSweep> ViewOf(const v1::Sweep& sweep, std::vector<TrialView> trials);
 
 // Returns the largest number of bytes that the tensors of any rank held simultaneously; 0 if none
@@ -58,8 +59,8 @@ std::string NumberOf(const std::string& trial);
 std::string FirstLine(const std::string& text);
 // Returns "3 ok, 5 cancelled".
 std::string TrialCountsText(const v1::Sweep& sweep);
-// Returns a sentence on whose results correct the plan's estimates. REQUIRES: there are such
-// results.
+// Returns a sentence that names the sweeps whose results correct the plan's estimates. REQUIRES:
+// there are such results.
 std::string CorrectedBy(const v1::SweepPlan& plan);
 
 void PrintSweeps(const std::vector<v1::Sweep>& sweeps, std::ostream& out);

@@ -1,4 +1,5 @@
-// Explains why a layout of a sweep ran, or did not: `meshwright sweep show NAME --why NUMBER`.
+// ExplainTrial() explains why a layout of a sweep ran or did not run, for `meshwright sweep show
+// NAME --why NUMBER`.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Declares the fields of tokens that commands print (planner/codec/fields.h).
+// TokenText declares the fields of tokens that commands print (planner/codec/fields.h).
 #pragma once
 
 #include <optional>

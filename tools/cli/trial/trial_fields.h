@@ -1,5 +1,5 @@
-// Declares the fields that `meshwright trial` prints (planner/codec/fields.h): the result, and
-// beside it the layout, the seed, the prediction and notes.
+// LocalTrialText declares the fields that `meshwright trial` prints (planner/codec/fields.h): the
+// result, the layout, the seed, the prediction and notes.
 #pragma once
 
 #include <cstdint>

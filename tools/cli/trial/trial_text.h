@@ -1,4 +1,4 @@
-// Prints a trial's result for people.
+// PrintTrial() prints a trial's result as text.
 #pragma once
 
 #include <ostream>

@@ -1,4 +1,4 @@
-// Prints the report of `meshwright validate` on a terminal.
+// PrintValidation() prints the report of `meshwright validate` as text.
 #pragma once
 
 #include <ostream>
@@ -8,8 +8,8 @@
 
 namespace meshwright::cli {
 
-// Prints what was read, a table about memory, one about speed, and why rows were not modelled. Of
-// many sweeps only the largest are shown, with the number of those left out.
+// Prints what was read, a table about memory, a table about speed, and why rows were not modelled.
+// If there are many sweeps, prints only the largest ones and the number of the others.
 void PrintValidation(const planner::ValidationReport& report, const planner::Refusals& refusals,
                      std::ostream& out);
 

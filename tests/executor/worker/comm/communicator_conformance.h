@@ -1,6 +1,6 @@
-// The test suite for all communicators: communicator_conformance.cc has the tests, and whoever
-// links it instantiates them. Ranks are threads of this process, each with its own communicators,
-// as in separate processes.
+// CommunicatorTest is the fixture of the tests that all communicators must pass.
+// communicator_conformance.cc has the tests, and a program that links it instantiates them. Ranks
+// are threads of this process, each with its own communicators, as in separate processes.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -23,13 +23,13 @@
 
 namespace meshwright::worker {
 
-// Where the ranks of one test meet: a store for those that connect, a hub for threads.
+// The objects through which the ranks of one test connect: a store for sockets, a hub for threads.
 struct MeetingPlace {
   c10::intrusive_ptr<c10d::Store> store = c10::make_intrusive<c10d::HashStore>();
   ThreadHub hub;
-  // For ranks that share one, by rank.
+  // Devices of ranks that share one GPU, by rank.
   std::map<int32_t, std::unique_ptr<Device>> devices;
-  // For ranks that are timed; must not move.
+  // Clock and recorder of a rank whose operations are timed. Must not move in memory.
   struct Recording {
     PhaseClock clock;
     StepRecorder recorder{clock};
@@ -45,12 +45,12 @@ struct Implementation {
   std::string name;
   Connect connect;
   int32_t ranks = 3;
-  // Where a rank's tensors are, and whether all ranks use the first device there.
+  // The type of device of the ranks' tensors, and whether all ranks use the first such device.
   c10::DeviceType device = c10::DeviceType::CPU;
   bool one_device = false;
 };
 
-// Wraps another kind, timed in the middle of a step.
+// Returns an implementation whose communicators are those of `connect`, timed during a step.
 Implementation Timed(std::string name, Connect connect);
 
 inline constexpr auto kCommunicatorTimeout = std::chrono::milliseconds(20000);
@@ -61,7 +61,7 @@ class CommunicatorTest : public testing::TestWithParam<Implementation> {
 
   int32_t ranks() const { return GetParam().ranks; }
   int32_t last() const { return ranks() - 1; }
-  // 1 + 2 + ...: the sum of rank + 1 over all ranks.
+  // Returns the sum of rank + 1 over all ranks.
   double SumOfRanks() const { return ranks() * (ranks() + 1) / 2.0; }
 
   // Runs `body` on all ranks concurrently; rethrows the first exception here.
@@ -69,11 +69,11 @@ class CommunicatorTest : public testing::TestWithParam<Implementation> {
 
   std::unique_ptr<Communicator> Join(const char* group, std::vector<int32_t> members, int32_t rank,
                                      std::chrono::milliseconds timeout = kCommunicatorTimeout);
-  // The communicator of all ranks. Lives until all of them are done: Gloo fails a receive that is
-  // pending when the sender's end closes.
+  // Returns the communicator of all ranks. It lives until all ranks are done, since Gloo fails a
+  // receive that is pending when the sender closes its end.
   std::shared_ptr<Communicator> JoinWorld(int32_t rank);
 
-  // On the device of `rank`.
+  // Returns a tensor of `count` elements of this value on the device of `rank`.
   at::Tensor Filled(int32_t rank, int64_t count, double value,
                     at::ScalarType type = at::kFloat) const;
 
@@ -84,7 +84,7 @@ class CommunicatorTest : public testing::TestWithParam<Implementation> {
   std::vector<std::shared_ptr<Communicator>> worlds_;  // guarded by mutex_
 };
 
-// For communicators on this process's CPU only: they account memory, and throw errors.
+// The fixture of further tests for communicators on CPUs, which account memory and throw errors.
 class CpuCommunicatorTest : public CommunicatorTest {};
 
 bool AllAre(const at::Tensor& tensor, double value);

@@ -1,4 +1,5 @@
-// A communicator that forwards every call to another one, for tests that observe or change some.
+// ForwardingCommunicator forwards every call to another communicator. Tests derive from it to
+// observe or change some calls.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// The operators that planner/block/block.h lists for a rank, in the form of RunRecorder.
+// ListedRuns() returns the operators that planner/block/block.h lists for a rank, in the form of
+// RunRecorder's records.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace meshwright::worker {
 
-// The passes of one micro-batch, and the bytes saved between the first two.
+// The passes of one micro-batch, and the bytes that the forward saves for the backward.
 struct PassRuns {
   RankRun forward;
   RankRun
@@ -22,7 +23,8 @@ struct PassRuns {
 
 void Sort(RankRun& run);
 
-// `kept` are the operators after recompute's edits, `whole` before them.
+// `whole` is the list of operators without recomputation, and `kept` is the list with the changes
+// that the layout's recomputation makes.
 PassRuns ListedRuns(const planner::OperatorList& kept, const planner::OperatorList& whole,
                     const planner::Layout& layout);
 

@@ -1,5 +1,5 @@
-// RunRecorder records what layers run on one rank: products, fused kernels, attention and
-// collectives, in the units of planner/block/operator.h.
+// RunRecorder records the operations that layers run on one rank: products, fused kernels,
+// attention and collectives, in the units of planner/block/operator.h.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -24,10 +24,10 @@ namespace meshwright::worker {
 
 struct RanOperator {
   std::string what;
-  std::string parameters;     // read, or whose gradient is added to: "gate+up"
-  std::vector<int64_t> size;  // rows, outputs and inputs of a product; else the number of elements
+  std::string parameters;     // parameters that it reads or whose gradient it adds to: "gate+up"
+  std::vector<int64_t> size;  // rows, outputs, inputs of a product; elements of other operators
 
-  // clang-tidy 14 takes the 0 that the comparison's result is compared with for a pointer.
+  // clang-tidy 14 mistakes the 0 with which callers compare the result for a pointer.
   friend auto operator<=>(const RanOperator&, const RanOperator&) = default;  // NOLINT
 };
 
@@ -36,7 +36,7 @@ struct RanCollective {
   planner::GroupRole group = planner::GroupRole::kTensor;
   int64_t bytes = 0;
 
-  // clang-tidy 14 takes the 0 that the comparison's result is compared with for a pointer.
+  // clang-tidy 14 mistakes the 0 with which callers compare the result for a pointer.
   friend auto operator<=>(const RanCollective&, const RanCollective&) = default;  // NOLINT
 };
 
@@ -50,26 +50,27 @@ struct RankRun {
 void PrintTo(const RanOperator& op, std::ostream* out);
 void PrintTo(const RanCollective& collective, std::ostream* out);
 
-// The name in a RanOperator of each kind of operator.
+// Names of the kinds of operators, for RanOperator::what.
 namespace ran {
 inline constexpr std::string_view kProduct = "product";
 inline constexpr std::string_view kBias = "bias";
 inline constexpr std::string_view kNorm = "norm";
 inline constexpr std::string_view kRope = "rope";
-// The size is the number of pairs of a query and a key that it sees, over all query heads; for a
-// whole causal sequence half of all pairs.
+// The size of attention is the number of pairs of a query and a key that the query sees, over all
+// query heads. For a whole causal sequence, that is half of all pairs.
 inline constexpr std::string_view kAttention = "attention";
 inline constexpr std::string_view kActivation = "activation";
 inline constexpr std::string_view kResidual = "residual";
 inline constexpr std::string_view kLookup = "lookup";
 inline constexpr std::string_view kCrossEntropy = "cross entropy";
 
-// "norm" in a forward, "norm gradient" in a backward. Products and biases have one word for both.
+// Returns the name of an operator's backward: "norm gradient" for "norm". Products and biases have
+// the same name in forward and backward.
 std::string Gradient(std::string_view what);
 }  // namespace ran
 
-// Records what this thread runs. Consecutive calls that make up one operator, such as the norms of
-// queries and keys, or attention over groups of queries, are combined.
+// Records the operations of this thread. Consecutive calls that make up one operator, such as the
+// norms of queries and keys, or attention over groups of queries, become one record.
 class RunRecorder {
  public:
   RunRecorder();
@@ -80,10 +81,10 @@ class RunRecorder {
   // Names the unit's parameters in later records. REQUIRES: `unit` outlives the records.
   void Name(const FlatUnit& unit) { units_.push_back(&unit); }
 
-  // Rank 0 of a group without other ranks.
+  // Returns the communicator of rank 0 in a group of `size` ranks. The other ranks do not exist.
   std::unique_ptr<Communicator> Join(planner::GroupRole group, int32_t size);
 
-  // Returns what was recorded since the last call.
+  // Returns the records since the last call of Take().
   RankRun Take();
 
   void Add(std::string_view what, const void* parameter, std::vector<int64_t> size);

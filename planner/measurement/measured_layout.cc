@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -125,11 +126,18 @@ absl::Status ReadSchedule(const Measurement& row, Layout& layout) {
   return absl::OkStatus();
 }
 
-// The keys whose cells are the layout's own text.
+// What notes say as COLUMN=TEXT; empty where they do not, or say several texts.
+std::string NotedText(std::string_view notes, std::string_view column) {
+  const std::vector<std::string_view> values = NotedValues(notes, column);
+  return values.size() == 1 ? std::string(values.front()) : "";
+}
+
+// The keys whose cells, or notes, are the layout's own text.
 absl::Status ReadOwnTexts(const Measurement& row, Layout& layout) {
   for (const LayoutKey& key : kLayoutKeys) {
     if (key.column_in_words) continue;
-    const std::string cell = CellText(row, key.column);
+    std::string cell = CellText(row, key.column);
+    if (cell.empty()) cell = NotedText(row.notes, key.column);
     if (!cell.empty()) RETURN_IF_ERROR(ReadValue(key, cell, layout));
   }
   return absl::OkStatus();

@@ -104,7 +104,7 @@ Layout WithUnsaidChoices(const Measurement& row, const EstimateContext& context,
                          Layout layout) {
   SpreadLayers(context, layout);
   if (!row.mbs) layout.micro_batch = PickMicroBatch(context, devices, layout);
-  const bool unsaid = row.act_ckpt.empty() && row.offload.empty();
+  const bool unsaid = row.act_ckpt.empty() && layout.offload == Offload();
   return unsaid ? WithLeastRecompute(context, devices, layout) : layout;
 }
 

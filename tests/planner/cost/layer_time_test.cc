@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "planner/cost/stage_time.h"
@@ -132,7 +133,8 @@ TEST(FullRecompute, RunsTheForwardAgain) {
   EXPECT_NEAR(recomputed.recompute_s / layer.compute_s(), 1.0 / 3.0, 0.02);
 }
 
-// The down projection is a third of the FFN's forward: 2 * 4096 * 11008 of 2 * (4 * 4096^2 + 3 * 4096
+// The down projection is a third of the FFN's forward: 2 * 4096 * 11008 of 2 * (4 * 4096^2 + 3 *
+// 4096
 // * 11008) FLOPs a token.
 TEST(FullRecompute, ThatStopsEarlyLeavesOutTheDownProjection) {
   TestContext test = Llama7b();
@@ -266,57 +268,112 @@ TEST(Gradients, AreAddedUpByAnOperatorWhereTheFrameworkSaysSo) {
               1e-12);
 }
 
-// Published runs of an eager framework show a floor of 5.5 ms per layer, which binds at large tp
-// and one sequence; a third of the launches are the forward's.
+// Seconds in which the host issues the forward and the backward of a layer of tp8: passes of
+// operators, the attention kernel, and two collectives each way.
+struct HostTime {
+  double forward_s = 0.0;
+  double backward_s = 0.0;
+};
+HostTime HostTimeOf(TestContext& test, const char* layout, double operator_s) {
+  test.profile.traffic.host_share = 1.0;
+  test.cluster.host.operator_s = operator_s;
+  const Layout parsed = MakeLayout(layout);
+  const EstimateContext context = test.get();
+  const StepShape step(context, parsed);
+  const ListCost& cost = step.planned.block(0).layer_cost;
+  return {.forward_s = operator_s * cost.forward_operators,
+          .backward_s = operator_s * cost.backward_operators};
+}
+
 TEST(HostFloor, BindsWhereTheDeviceIsFaster) {
   TestContext test = PlainContext("llama-2-7b", 2048, 8);
-  test.profile.traffic.layer_floor_s = 5.5e-3;
+  const HostTime host = HostTimeOf(test, "tp8.pp1.dp1", 2e-4);
+  EXPECT_GT(host.forward_s, 10 * 2e-4);
+  EXPECT_GT(host.backward_s, host.forward_s);
   const LayerTime layer = Layer(test, "tp8.pp1.dp1");
-  EXPECT_NEAR(layer.forward_s + layer.tp_forward_s, 5.5e-3 / 3.0, 1e-12);
-  EXPECT_NEAR(layer.backward_s() + layer.tp_backward_s, 5.5e-3 * 2.0 / 3.0, 1e-12);
+  EXPECT_NEAR(layer.forward_s + layer.tp_forward_s, host.forward_s, 1e-12);
+  EXPECT_NEAR(layer.backward_s() + layer.tp_backward_s, host.backward_s, 1e-12);
+}
+
+TEST(HostFloor, IsNothingUnderGraphs) {
+  TestContext test = PlainContext("llama-2-7b", 2048, 8);
+  const LayerTime free = Layer(test, "tp8.pp1.dp1");
+  test.profile.traffic.host_share = 0.0;
+  test.cluster.host.operator_s = 1.0;
+  EXPECT_DOUBLE_EQ(Layer(test, "tp8.pp1.dp1").forward_s, free.forward_s);
 }
 
 TEST(HostFloor, IsNothingToABusyDevice) {
   TestContext test = Llama7b();
   const LayerTime free = Layer(test, "tp1.pp1.dp1.mb4");
-  test.profile.traffic.layer_floor_s = 5.5e-3;
+  HostTimeOf(test, "tp1.pp1.dp1.mb4", 2e-4);
   const LayerTime floored = Layer(test, "tp1.pp1.dp1.mb4");
   EXPECT_DOUBLE_EQ(floored.forward_s, free.forward_s);
   EXPECT_DOUBLE_EQ(floored.backward_s(), free.backward_s());
 }
 
-// Of 128 experts a rank of eight has 16. Each has two products in three passes, and in a format
-// with scales by block four casts and as many kernels for their scales.
+// A further stop of the ring sends, receives, attends and merges in each direction.
+TEST(HostFloor, CountsTheStopsOfARing) {
+  TestContext test = PlainContext("llama-2-7b", 8192, 8);
+  const HostTime alone = HostTimeOf(test, "tp1.cp1.pp1.dp8", 1.0);
+  const HostTime ring = HostTimeOf(test, "tp1.cp4.pp1.dp2", 1.0);
+  EXPECT_EQ(ring.forward_s - alone.forward_s, 3 * 4.0);
+  EXPECT_EQ(ring.backward_s - alone.backward_s, 3 * 4.0);
+}
+
+// Of 128 experts a rank of eight has 16. In a format with scales by block each has four casts and
+// as many kernels for their scales; its products together count as one launch.
 TEST(HostFloor, CountsTheLaunchesOfEachOfARanksExperts) {
   TestContext test = PlainContext("qwen3-30b-a3b", 4096, 8);
   test.cluster.device.peak_fp8_flops = 2.0 * test.cluster.device.peak_bf16_flops;
-  test.profile.traffic.layer_floor_s = 1.5e-3;
-  test.profile.traffic.expert_launch_s = 1e-3;
+  test.profile.traffic.expert_launch_s = 6e-3;
   const auto layer_s = [&](const char* layout, Precision precision) {
     test.training.precision = precision;
     const LayerTime layer = Layer(test, layout);
     return layer.compute_s() + layer.ep_forward_s + layer.ep_backward_s;
   };
   constexpr const char* kEight = "tp1.pp1.dp8.ep8.zero1";
-  EXPECT_NEAR(layer_s(kEight, Precision::kBf16), 1.5e-3 + 16 * 6e-3, 1e-12);
-  EXPECT_NEAR(layer_s(kEight, Precision::kFp8Delayed), 1.5e-3 + 16 * 6e-3, 1e-12);
-  EXPECT_NEAR(layer_s(kEight, Precision::kMxfp8), 1.5e-3 + 16 * 14e-3, 1e-12);
-  EXPECT_NEAR(layer_s("tp1.pp1.dp8.ep4.zero1", Precision::kBf16), 1.5e-3 + 32 * 6e-3, 1e-12);
+  EXPECT_NEAR(layer_s(kEight, Precision::kBf16), 16 * 6e-3, 1e-12);
+  EXPECT_NEAR(layer_s(kEight, Precision::kFp8Delayed), 16 * 6e-3, 1e-12);
+  EXPECT_NEAR(layer_s(kEight, Precision::kMxfp8), 16 * 9 * 6e-3, 1e-12);
+  EXPECT_NEAR(layer_s("tp1.pp1.dp8.ep4.zero1", Precision::kBf16), 32 * 6e-3, 1e-12);
 }
 
 // Two rings each way, in both directions: 4 (t - 1) steps that the host drives itself, unless the
 // gathered inputs are kept and so come from the collectives' library.
 TEST(HostFloor, GrowsWithTheRingsThatTheHostDrives) {
   TestContext test = PlainContext("llama-2-7b", 2048, 8);
-  test.profile.traffic.layer_floor_s = 5.5e-3;
+  const HostTime host = HostTimeOf(test, "tp8.pp1.dp1", 2e-4);
   test.profile.communication.tp_hop_s = 3e-4;
   const LayerTime layer = Layer(test, "tp8.pp1.dp1");
   const double rings_s = 4.0 * 7.0 * 3e-4;
-  EXPECT_NEAR(layer.forward_s + layer.tp_forward_s, 5.5e-3 / 3.0 + rings_s, 1e-12);
-  EXPECT_NEAR(layer.backward_s() + layer.tp_backward_s, 5.5e-3 * 2.0 / 3.0 + rings_s, 1e-12);
+  EXPECT_NEAR(layer.forward_s + layer.tp_forward_s, host.forward_s + rings_s, 1e-12);
+  EXPECT_NEAR(layer.backward_s() + layer.tp_backward_s, host.backward_s + rings_s, 1e-12);
   test.profile.kept.gathered_inputs = GatheredInputs::kAlways;
   const LayerTime kept = Layer(test, "tp8.pp1.dp1");
-  EXPECT_NEAR(kept.forward_s + kept.tp_forward_s, 5.5e-3 / 3.0, 1e-12);
+  EXPECT_NEAR(kept.forward_s + kept.tp_forward_s, host.forward_s, 1e-12);
+}
+
+// Compute hides a share of the collectives, and no more than it lasts.
+TEST(TensorParallel, IsHiddenAsFarAsTheProfileSays) {
+  TestContext test = Llama7b();
+  const LayerTime exposed = Layer(test, "tp8.pp1.dp1");
+  test.profile.communication.tensor_parallel_overlap = 0.75;
+  const LayerTime hidden = Layer(test, "tp8.pp1.dp1");
+  EXPECT_NEAR(hidden.tp_forward_s,
+              exposed.tp_forward_s - std::min(0.75 * exposed.tp_forward_s, exposed.forward_s),
+              1e-12);
+  EXPECT_LT(hidden.tp_backward_s, exposed.tp_backward_s);
+}
+
+// The last of four ranks attends to 1.75 times as many keys as the mean.
+TEST(Ring, WithoutBalanceTheLastRankSetsThePace) {
+  TestContext test = PlainContext("llama-2-7b", 32768, 8);
+  const double balanced_s = Layer(test, "tp1.cp4.pp1.dp2").forward_s;
+  test.profile.communication.balanced_ring = false;
+  const double unbalanced_s = Layer(test, "tp1.cp4.pp1.dp2").forward_s;
+  EXPECT_GT(unbalanced_s, 1.1 * balanced_s);
+  EXPECT_LT(unbalanced_s, 1.75 * balanced_s);
 }
 
 // Each product, stream, attention kernel and collective is an operator of its own: two all-reduces

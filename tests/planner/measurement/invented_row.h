@@ -1,7 +1,9 @@
 // InventedRow() returns an invented measurement that the planner can model, for tests to modify.
+// ShippedPresets() returns the presets that rows are matched with.
 #pragma once
 
 #include "planner/measurement/measurement.h"
+#include "planner/measurement/measurement_presets.h"
 
 namespace meshwright::planner {
 
@@ -25,6 +27,11 @@ inline Measurement InventedRow() {
   row.gbs = 16;
   row.outcome = RunOutcome::kOk;
   return row;
+}
+
+inline const MeasurementPresets& ShippedPresets() {
+  static const auto* const kPresets = new MeasurementPresets(LoadMeasurementPresets(2).value());
+  return *kPresets;
 }
 
 }  // namespace meshwright::planner

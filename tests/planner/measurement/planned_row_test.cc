@@ -70,6 +70,8 @@ TEST(PlanRow, GpusGoByTheNamesOfNvidiaSmi) {
   EXPECT_EQ(cluster("NVIDIA H100 80GB HBM3"), "h100");
   EXPECT_EQ(cluster("NVIDIA H200"), "h200");
   EXPECT_EQ(cluster("NVIDIA B200"), "b200");
+  EXPECT_EQ(cluster("NVIDIA H100-SXM5-80GB"), "h100");
+  EXPECT_EQ(cluster("Grace Blackwell GPU (GB200)"), "gb200");
   EXPECT_EQ(cluster("NVIDIA GB200"), "gb200");
   EXPECT_EQ(cluster("NVIDIA GH200 480GB"), "gh200");
   EXPECT_EQ(cluster("NVIDIA L40S"), "l40s");

@@ -53,8 +53,9 @@ absl::StatusOr<ColumnComparison> ParseComparison(std::string_view text) {
 
 constexpr std::string_view kEmpty = "(empty)";
 
-bool HasWords(std::string_view cell, std::string_view words) {
+bool HasWords(std::string cell, std::string_view words) {
   if (absl::StripAsciiWhitespace(AbslView(words)) == AbslView(kEmpty)) return cell.empty();
+  std::replace(cell.begin(), cell.end(), ';', ' ');  // divides remarks of notes
   const std::string padded = absl::StrCat(" ", PlainWords(cell), " ");
   return absl::StrContains(padded, absl::StrCat(" ", PlainWords(words), " "));
 }

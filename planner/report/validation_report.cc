@@ -28,7 +28,8 @@ std::string Cell(std::string text) {
 }  // namespace
 
 std::string RowsToCsv(absl::Span<const RowPrediction> rows) {
-  std::string csv = "row,sweep,peak_bytes,fraction_of_device,oom_probability,step_s,mfu,reason\n";
+  std::string csv = "row,sweep,peak_bytes,fraction_of_device,oom_probability,step_s,mfu,reason,"
+                    "step_low_s,step_high_s,measured_step_s\n";
   for (const RowPrediction& row : rows) {
     absl::StrAppendFormat(&csv, "%d,%s,", row.row, Cell(row.sweep));
     if (row.predicted) {
@@ -41,7 +42,13 @@ std::string RowsToCsv(absl::Span<const RowPrediction> rows) {
     } else {
       csv += ",,,,,";
     }
-    csv += Cell(row.reason) + "\n";
+    csv += Cell(row.reason) + ",";
+    if (row.predicted) csv += Number(row.predicted->step_low_s);
+    csv += ",";
+    if (row.predicted) csv += Number(row.predicted->step_high_s);
+    csv += ",";
+    if (row.step_s) csv += Number(*row.step_s);
+    csv += "\n";
   }
   return csv;
 }

@@ -61,7 +61,7 @@ TEST(LayoutOf, KnowsTheSchedules) {
     EXPECT_EQ(LayoutOf(row)->schedule, kind) << name;
   }
   EXPECT_EQ(LayoutOf(row)->vpp, 2);  // zb-v
-  for (const char* name : {"zb-2p", "V-Half", "1f1b + vocab-2", "DualPipe", "HSDP"}) {
+  for (const char* name : {"zb-2p", "V-Half", "1f1b + vocab-2", "DualPipe"}) {
     row.schedule = name;
     EXPECT_THAT(LayoutText(row), HasSubstr(": is not modelled yet: ")) << name;
   }

@@ -16,7 +16,7 @@ Measurement OldMegatron() {
   row.attn = "Unfused (pre-flash)";
   row.gpu = "A100-SXM4-80GB";
   row.hidden = 4096;
-  row.notes = "release 3; torch.compile=no";
+  row.notes = "release 3; tuned";
   return row;
 }
 

@@ -24,16 +24,16 @@ TEST(RestsOn, CountsTheRunsAndSourcesOfFittedPresets) {
   EXPECT_THAT(
       h100.sentence,
       HasSubstr("h100: fitted to 70 measured runs of 1 source (llm-foundry); megatron: fitted "
-                "to 48 measured runs of 1 source (nvidia-dgxc-benchmarking); 80 % of runs"));
+                "to 111 measured runs of 1 source (nvidia-dgxc-benchmarking); 80 % of runs"));
   EXPECT_THAT(RestsOnOf("a100-80").sentence,
               HasSubstr("a100-80: fitted to 61 measured runs of 1 source (llm-foundry); megatron: "
-                        "fitted to 48 measured runs"));
+                        "fitted to 111 measured runs"));
 }
 
 TEST(RestsOn, SaysWhereThereIsLittle) {
   EXPECT_THAT(RestsOnOf("mi300x").sentence,
               HasSubstr("mi300x: data sheet only, no measured run: the interval is wider"));
-  EXPECT_THAT(RestsOnOf("gb200").sentence, HasSubstr("5 measured runs of 1 source "
+  EXPECT_THAT(RestsOnOf("gb200").sentence, HasSubstr("18 measured runs of 1 source "
                                                      "(nvidia-dgxc-benchmarking), so few that the "
                                                      "interval is wider"));
   EXPECT_THAT(RestsOnOf("h100").sentence, Not(HasSubstr("wider")));

@@ -169,8 +169,8 @@ TEST_F(CalibrateCommandTest, FittingAgainFromTheRecordedPriorsGivesTheSameProfil
 // Two runs of a preset that take what it says, or nearly.
 constexpr char kTwoRuns[] =
     "sweep,model,seq,gpu,gpus,tp,pp,mbs,gbs,zero_stage,outcome,step_time_s\r\n"
-    "s,llama-3-8b,4096,NVIDIA H100 80GB HBM3,16,2,2,1,128,1,ok,3.3\r\n"
-    "s,llama-3-8b,4096,NVIDIA H100 80GB HBM3,16,2,2,1,128,1,ok,3.35\r\n";
+    "s,llama-3-8b,4096,NVIDIA H100 80GB HBM3,16,2,2,1,128,1,ok,3.55\r\n"
+    "s,llama-3-8b,4096,NVIDIA H100 80GB HBM3,16,2,2,1,128,1,ok,3.6\r\n";
 
 TEST_F(CalibrateCommandTest, TwoRunsOfAPresetLeaveItsConstantsAndWidenItsInterval) {
   const std::string runs = Write("two.csv", kTwoRuns);

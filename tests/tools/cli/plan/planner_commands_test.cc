@@ -378,7 +378,7 @@ TEST(ListCommand, SaysWhatProfilesAre) {
   const std::string text = RunCommand({"list", "profiles"}).out;
   EXPECT_THAT(text, testing::StartsWith("profile "));
   EXPECT_THAT(text, testing::ContainsRegex("\nmegatron +Megatron-LM.* tp sp cp pp vpp ep hs +0-3 "
-                                           "+gpipe 1f1b interleaved +fitted to 48 runs of nemo"));
+                                           "+gpipe 1f1b interleaved +fitted to 111 runs of nemo"));
   EXPECT_THAT(text,
               testing::ContainsRegex("\ndeepspeed .* 0-3 +- +chosen +- +hf-fsdp2 +ds, zero, "));
   const json answer = json::parse(RunCommand({"list", "profiles", "--format", "json"}).out);

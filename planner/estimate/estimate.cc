@@ -47,9 +47,10 @@ Estimate EstimateLayout(const PlannedLayout& planned, const MemoryEstimate& memo
   estimate.tokens_per_s_per_gpu = estimate.tokens_per_s / devices;
   estimate.oom_probability = OomProbability(context.profile, estimate.fraction_of_device);
   const EnumSet<Unfitted> unfitted = UnfittedOf(context.model, context.training);
-  const double spread = StepSpread(context.cluster, context.profile, unfitted);
-  estimate.step_low_s = step_s / spread;
-  estimate.step_high_s = step_s * spread;
+  const StepInterval interval = StepIntervalOf(context.cluster, context.profile, unfitted,
+                                               LevelOf(context.cluster, context.profile));
+  estimate.step_low_s = step_s * interval.low;
+  estimate.step_high_s = step_s * interval.high;
   estimate.tokens_per_joule =
       EnergyOf(context.cluster, layout.devices(), estimate.time, estimate.tokens_per_s)
           .tokens_per_joule;

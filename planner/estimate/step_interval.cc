@@ -57,7 +57,37 @@ bool HasUnfittedOptions(const TrainingSpec& training) {
   });
 }
 
+// By how much sources differ, by EvidenceLevel. Profiles and clusters that were never fitted have a
+// spread of 0.2 of their own, which holds the difference.
+constexpr std::array<double, kEvidenceLevelNames.size()> kBetweenSources = {0.0, 0.1, 0.15, 0.0,
+    0.0};
+// Share of kEightyPercentSigmas on either side of the prediction: the medians over files that were
+// left out of all fits, whose steps were slower than predicted more often than faster.
+constexpr double kFastSide = 0.85;
+constexpr double kSlowSide = 1.2;
+
 }  // namespace
+
+std::string_view EvidenceLevelName(EvidenceLevel level) {
+  return NameOf(kEvidenceLevelNames, level);
+}
+
+EvidenceLevel LevelOf(const ClusterSpec& cluster, const FrameworkProfile& profile) {
+  const bool chip = cluster.calibration.rows > 0 && cluster.unmeasured.empty();
+  if (chip && cluster.calibration.prior_rows > 0) return EvidenceLevel::kFittedSource;
+  const bool framework = profile.calibration.rows > 0;
+  if (chip && framework) return EvidenceLevel::kFrameworkAndChip;
+  if (framework) return EvidenceLevel::kFramework;
+  return chip ? EvidenceLevel::kChip : EvidenceLevel::kNeither;
+}
+
+StepInterval StepIntervalOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
+                            const EnumSet<Unfitted>& unfitted, EvidenceLevel level) {
+  const double sigma = std::hypot(StepTimeSigma(cluster, profile, unfitted),
+                                  kBetweenSources[static_cast<size_t>(level)]);
+  const double width = kEightyPercentSigmas * sigma;
+  return {.low = std::exp(-kFastSide * width), .high = std::exp(kSlowSide * width)};
+}
 
 const UnfittedPart& UnfittedPartOf(Unfitted unfitted) {
   return kUnfittedParts[static_cast<size_t>(unfitted)];

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/status/statusor.h"
+#include "base/text/enum_names.h"
 #include "planner/containers/enum_set.h"
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
@@ -59,6 +61,30 @@ const UnfittedPart& UnfittedPartOf(Unfitted unfitted);
 // Returns the properties of a step that no fit has seen.
 EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const TrainingSpec& training);
 
+// How near a question is to runs that its presets were fitted to, from near to far. Runs of one
+// source scatter around their fit; sources differ from each other by more.
+enum class EvidenceLevel : uint8_t {
+  // The source itself: a published row of it, or a cluster that was fitted to its owner's runs.
+  kFittedSource,
+  kFrameworkAndChip,  // runs of others with this framework, and runs of others on this device
+  kFramework,         // runs of others with this framework on other devices
+  kChip,              // runs of others on this device with other frameworks
+  kNeither
+};
+
+inline constexpr EnumNames<EvidenceLevel, 5> kEvidenceLevelNames = {{
+    {EvidenceLevel::kFittedSource, "fitted_source"},
+    {EvidenceLevel::kFrameworkAndChip, "framework_and_chip"},
+    {EvidenceLevel::kFramework, "framework"},
+    {EvidenceLevel::kChip, "chip"},
+    {EvidenceLevel::kNeither, "neither"},
+}};
+std::string_view EvidenceLevelName(EvidenceLevel level);
+
+// Returns the level of a question about a run that no fit has seen. It is kFittedSource only if the
+// cluster's fit continued another one with runs of its owner.
+EvidenceLevel LevelOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
+
 // Returns the standard deviation of log(measured / predicted) of a step that no fit has seen. It
 // combines two independent errors, as the root of the sum of their squares: FittedSpread(), and
 // what is left of the data sheet's error. All of that error is left if parts of the cluster are
@@ -76,5 +102,18 @@ inline constexpr double kEightyPercentSigmas = 1.2816;
 // them.
 double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile,
                   const EnumSet<Unfitted>& unfitted = {});
+
+// The interval that holds the step times of 80 % of runs, as factors of the predicted step. It is
+// wider on the slow side, as published errors are.
+struct StepInterval {
+  double low = 1.0;   // at most 1
+  double high = 1.0;  // at least 1
+};
+
+// Returns the interval of StepTimeSigma() and, independently, of what sources differ by at the
+// level (chosen so that intervals hold 80 % of published rows whose file took no part in any fit;
+// docs/accuracy.md).
+StepInterval StepIntervalOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
+                            const EnumSet<Unfitted>& unfitted, EvidenceLevel level);
 
 }  // namespace meshwright::planner

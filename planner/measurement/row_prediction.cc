@@ -1,5 +1,8 @@
 #include "planner/measurement/row_prediction.h"
 
+#include <algorithm>
+#include <string>
+
 #include "absl/strings/str_format.h"
 #include "base/text/amounts.h"
 #include "base/text/field_error.h"
@@ -61,7 +64,21 @@ void RefuseTime(const Measurement& measured, RowPrediction& row) {
   row.subject = std::string(kUnreadable);
 }
 
-Prediction Predict(const PlannedRow& planned, const Layout& layout, PeakRank peak_rank) {
+bool Names(const Calibration& calibration, const std::string& source) {
+  return std::any_of(calibration.sources.begin(), calibration.sources.end(),
+                     [&](const std::string& fitted) { return source == fitted; });
+}
+
+// Returns kFittedSource only for a row of a source that the presets were fitted to.
+EvidenceLevel LevelOfRow(const Measurement& row, const PlannedRow& planned) {
+  const FrameworkProfile& profile = *planned.profile;
+  const bool named = !row.source.empty() && (Names(planned.cluster.calibration, row.source) ||
+                                             Names(profile.calibration, row.source));
+  return named ? EvidenceLevel::kFittedSource : LevelOf(planned.cluster, profile);
+}
+
+Prediction Predict(const Measurement& row, const PlannedRow& planned, const Layout& layout,
+                   PeakRank peak_rank) {
   const EstimateContext context = planned.context();
   const Estimate estimate = EstimateLayout(context, layout);
   Prediction prediction;
@@ -69,8 +86,12 @@ Prediction Predict(const PlannedRow& planned, const Layout& layout, PeakRank pea
   prediction.fraction_of_device = estimate.fraction_of_device;
   prediction.oom_probability = estimate.oom_probability;
   prediction.step_s = estimate.time.step_s();
-  prediction.step_low_s = estimate.step_low_s;
-  prediction.step_high_s = estimate.step_high_s;
+  prediction.level = LevelOfRow(row, planned);
+  const StepInterval interval =
+      StepIntervalOf(planned.cluster, *planned.profile, UnfittedOf(planned.model, planned.training),
+                     prediction.level);
+  prediction.step_low_s = prediction.step_s * interval.low;
+  prediction.step_high_s = prediction.step_s * interval.high;
   prediction.mfu = estimate.mfu;
   prediction.tokens_per_s_per_device = estimate.tokens_per_s / static_cast<double>(planned.devices);
   return prediction;
@@ -102,7 +123,7 @@ RowPrediction PredictRow(int64_t row, const Measurement& measured,
   if (!plan.layout || !result.reason.empty()) return result;
   const PeakRank peak_rank =
       MeaningOfPeakRank(measured.notes).value_or(plan.row->profile->kept.peak_rank);
-  result.predicted = Predict(*plan.row, *plan.layout, peak_rank);
+  result.predicted = Predict(measured, *plan.row, *plan.layout, peak_rank);
   result.layout = plan.layout;
   return result;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "planner/estimate/step_interval.h"
 #include "planner/layout/layout.h"
 #include "planner/measurement/measurement.h"
 #include "planner/measurement/measurement_presets.h"
@@ -21,6 +22,7 @@ struct Prediction {
   double fraction_of_device = 0.0;  // filled share of the fullest device's memory, with overheads
   double oom_probability = 0.0;
   double step_s = 0.0;
+  EvidenceLevel level = EvidenceLevel::kNeither;  // of the row's source
   double step_low_s = 0.0;
   double step_high_s = 0.0;
   double mfu = 0.0;                      // PaLM's definition

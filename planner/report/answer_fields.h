@@ -46,6 +46,7 @@ void VisitFields(Rests& rests_on, Visitor& visit) {
   visit("cluster", rests_on.cluster);
   visit("framework", rests_on.framework);
   visit("step_time_sigma", rests_on.step_time_sigma);
+  visit("level", rests_on.level, kEvidenceLevelNames);
   visit("sentence", rests_on.sentence);
 }
 

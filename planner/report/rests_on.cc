@@ -68,6 +68,22 @@ std::string UnfittedWords(const EnumSet<Unfitted>& unfitted) {
   return words;
 }
 
+std::string_view LevelWords(EvidenceLevel level) {
+  switch (level) {
+    case EvidenceLevel::kFittedSource:
+      return "fitted to runs of yours";
+    case EvidenceLevel::kFrameworkAndChip:
+      return "both fitted to runs of others, none of yours";
+    case EvidenceLevel::kFramework:
+      return "no run on this device";
+    case EvidenceLevel::kChip:
+      return "no run with this framework";
+    case EvidenceLevel::kNeither:
+      break;
+  }
+  return "no run on this device or with this framework";
+}
+
 }  // namespace
 
 RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
@@ -85,9 +101,11 @@ RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
       together ? absl::StrCat(cluster.name, " and ", profile.name, ": together ", of_cluster)
                : absl::StrCat(cluster.name, ": ", of_cluster, "; ", profile.name, ": ",
                               fitted ? RunsOf(rests_on.framework) : "not fitted to runs");
-  rests_on.sentence =
-      absl::StrFormat("%s%s; 80 %% of runs are within a factor of %.2f of the predicted step",
-                      presets, UnfittedWords(unfitted), StepSpread(cluster, profile, unfitted));
+  rests_on.level = LevelOf(cluster, profile);
+  const StepInterval interval = StepIntervalOf(cluster, profile, unfitted, rests_on.level);
+  rests_on.sentence = absl::StrFormat(
+      "%s%s; %s: 80 %% of runs take %.2f to %.2f of the predicted step", presets,
+      UnfittedWords(unfitted), AbslView(LevelWords(rests_on.level)), interval.low, interval.high);
   return rests_on;
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "planner/estimate/step_interval.h"
 #include "planner/profile/framework_profile.h"
 #include "planner/report/preset_evidence.h"
 #include "planner/spec/cluster_spec.h"
@@ -14,7 +15,8 @@ namespace meshwright::planner {
 struct RestsOn {
   PresetEvidence cluster;
   PresetEvidence framework;
-  double step_time_sigma = 0.0;  // standard deviation of ln(step time), which sets the interval
+  double step_time_sigma = 0.0;  // standard deviation of ln(step time) between runs of one source
+  EvidenceLevel level = EvidenceLevel::kNeither;
   std::string sentence;          // all other members in one line
 
   friend bool operator==(const RestsOn&, const RestsOn&) = default;

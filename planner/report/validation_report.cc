@@ -29,7 +29,7 @@ std::string Cell(std::string text) {
 
 std::string RowsToCsv(absl::Span<const RowPrediction> rows) {
   std::string csv = "row,sweep,peak_bytes,fraction_of_device,oom_probability,step_s,mfu,reason,"
-                    "step_low_s,step_high_s,measured_step_s\n";
+                    "step_low_s,step_high_s,measured_step_s,level\n";
   for (const RowPrediction& row : rows) {
     absl::StrAppendFormat(&csv, "%d,%s,", row.row, Cell(row.sweep));
     if (row.predicted) {
@@ -48,6 +48,8 @@ std::string RowsToCsv(absl::Span<const RowPrediction> rows) {
     if (row.predicted) csv += Number(row.predicted->step_high_s);
     csv += ",";
     if (row.step_s) csv += Number(*row.step_s);
+    csv += ",";
+    if (row.predicted) csv += EvidenceLevelName(row.predicted->level);
     csv += "\n";
   }
   return csv;

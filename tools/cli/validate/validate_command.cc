@@ -140,7 +140,7 @@ void AddValidateCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option("--rows", flags->rows,
                    "Write one CSV line per row: row, sweep, peak_bytes, fraction_of_device, "
-                   "oom_probability, step_s, mfu, reason, step_low_s, step_high_s, measured_step_s")
+                   "oom_probability, step_s, mfu, reason, step_low_s, step_high_s, measured_step_s, level")
       ->option_text("FILE.csv");
   AddPlot(*command, flags->plot, "Draw predicted against measured into this SVG file");
   flags->output.AddFormat(*command);

@@ -23,7 +23,7 @@ std::vector<PredictedMeasured> Pairs(const Rows& rows, Predicted Prediction::*pr
                                      std::optional<Measured> RowPrediction::*measured) {
   std::vector<PredictedMeasured> pairs;
   for (const RowPrediction* row : rows) {
-    if (!row->predicted || !(row->*measured)) continue;
+    if (!row->predicted || !(row->*measured) || row->given) continue;
     pairs.push_back({static_cast<double>((*row->predicted).*predicted), *(row->*measured)});
   }
   return pairs;
@@ -51,7 +51,7 @@ void AddMemory(const Rows& rows, SweepReport& report) {
   std::vector<Forecast> forecasts;
   for (const RowPrediction* row : rows) {
     const bool finished = row->outcome == RunOutcome::kOk || row->outcome == RunOutcome::kOom;
-    if (!finished || !row->predicted) continue;
+    if (!finished || !row->predicted || row->given) continue;
     forecasts.push_back({row->predicted->oom_probability, row->outcome == RunOutcome::kOom});
   }
   report.oom_accuracy = Accuracy(forecasts);
@@ -63,7 +63,7 @@ void AddMemory(const Rows& rows, SweepReport& report) {
 OptionalNumber InsideInterval(const Rows& rows) {
   std::vector<double> inside;
   for (const RowPrediction* row : rows) {
-    if (!row->predicted || !row->step_s) continue;
+    if (!row->predicted || !row->step_s || row->given) continue;
     const bool within =
         *row->step_s >= row->predicted->step_low_s && *row->step_s <= row->predicted->step_high_s;
     inside.push_back(within ? 1.0 : 0.0);

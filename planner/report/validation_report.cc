@@ -29,7 +29,7 @@ std::string Cell(std::string text) {
 
 std::string RowsToCsv(absl::Span<const RowPrediction> rows) {
   std::string csv = "row,sweep,peak_bytes,fraction_of_device,oom_probability,step_s,mfu,reason,"
-                    "step_low_s,step_high_s,measured_step_s,level\n";
+                    "step_low_s,step_high_s,measured_step_s,level,measured\n";
   for (const RowPrediction& row : rows) {
     absl::StrAppendFormat(&csv, "%d,%s,", row.row, Cell(row.sweep));
     if (row.predicted) {
@@ -50,7 +50,7 @@ std::string RowsToCsv(absl::Span<const RowPrediction> rows) {
     if (row.step_s) csv += Number(*row.step_s);
     csv += ",";
     if (row.predicted) csv += EvidenceLevelName(row.predicted->level);
-    csv += "\n";
+    csv += row.given ? ",1\n" : ",0\n";
   }
   return csv;
 }

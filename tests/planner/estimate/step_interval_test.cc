@@ -124,5 +124,44 @@ TEST(StepTimeSigma, OfAClusterWithUnmeasuredPartsHasADataSheetsWholeError) {
                    std::hypot(FittedSpread(cluster, profile), kDataSheetSigma));
 }
 
+FrameworkProfile FittedProfile() {
+  FrameworkProfile profile;
+  profile.traffic.step_time_sigma = 0.05;
+  profile.calibration.rows = 50;
+  return profile;
+}
+
+ClusterSpec FittedCluster() {
+  ClusterSpec cluster;
+  cluster.device.step_time_sigma = 0.05;
+  cluster.calibration.rows = 50;
+  return cluster;
+}
+
+TEST(EvidenceLevel, SaysWhichOfBothWereFitted) {
+  EXPECT_EQ(LevelOf(FittedCluster(), FittedProfile()), EvidenceLevel::kFrameworkAndChip);
+  EXPECT_EQ(LevelOf(ClusterSpec(), FittedProfile()), EvidenceLevel::kFramework);
+  EXPECT_EQ(LevelOf(FittedCluster(), FrameworkProfile()), EvidenceLevel::kChip);
+  EXPECT_EQ(LevelOf(ClusterSpec(), FrameworkProfile()), EvidenceLevel::kNeither);
+}
+
+TEST(EvidenceLevel, IsOfTheSourceOnlyWhereRunsOfTheOwnerContinuedAFit) {
+  ClusterSpec cluster = FittedCluster();
+  cluster.calibration.prior_rows = 70;
+  EXPECT_EQ(LevelOf(cluster, FittedProfile()), EvidenceLevel::kFittedSource);
+  cluster.unmeasured.Add(ClusterPart::kLinksBetween);
+  EXPECT_EQ(LevelOf(cluster, FittedProfile()), EvidenceLevel::kFramework);
+}
+
+TEST(StepInterval, IsWiderForOtherSourcesAndOnTheSlowSide) {
+  const StepInterval same =
+      StepIntervalOf(FittedCluster(), FittedProfile(), {}, EvidenceLevel::kFittedSource);
+  const StepInterval other =
+      StepIntervalOf(FittedCluster(), FittedProfile(), {}, EvidenceLevel::kFrameworkAndChip);
+  EXPECT_GT(same.low, other.low);
+  EXPECT_LT(same.high, other.high);
+  EXPECT_GT(std::log(other.high), -std::log(other.low));
+}
+
 }  // namespace
 }  // namespace meshwright::planner

@@ -12,6 +12,7 @@
 #include "planner/measurement/measurement.h"
 #include "planner/measurement/refusals.h"
 #include "planner/measurement/validation.h"
+#include "planner/replay/measured_first.h"
 #include "planner/report/validation_fields.h"
 #include "planner/report/validation_report.h"
 #include "tools/cli/commands.h"
@@ -66,6 +67,7 @@ struct ValidateFlags {
   std::string cluster;
   std::string framework;
   std::vector<std::string> presets;
+  int64_t measured_first = 0;
   std::string rows;
   std::string plot;
   OutputFlags output;
@@ -92,13 +94,14 @@ absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
                    ReadMeasurementFiles(context.files, flags.measurements));
   ASSIGN_OR_RETURN(const planner::MeasurementPresets presets, Presets(flags, context));
   const StopRequest stop(context);
-  const auto predicted = PredictRows(measured, presets, stop);
+  auto predicted = PredictRows(measured, presets, stop);
   if (!predicted) {
     context.err << "meshwright: interrupted; nothing was written" << std::endl;
     context.exit_code = stop.exit_code();
     return absl::OkStatus();
   }
-  const std::vector<planner::RowPrediction>& rows = *predicted;
+  std::vector<planner::RowPrediction> rows = *std::move(predicted);
+  if (flags.measured_first > 0) planner::GiveFirstRows(flags.measured_first, measured, rows);
   const planner::ValidationReport report = planner::ReportValidation(rows);
   const planner::Refusals refusals = planner::CountRefusals(rows);
   if (rows_file.wanted()) RETURN_IF_ERROR(rows_file.Write(planner::RowsToCsv(rows)));
@@ -138,9 +141,16 @@ void AddValidateCommand(CLI::App& app, CommandContext& context) {
                    "where rows are matched")
       ->option_text("FILE.json...");
   command
+      ->add_option("--measured-first", flags->measured_first,
+                   "Give each sweep (rows of one sweep, model, batch and number of GPUs) the "
+                   "results of the N rows that the planner would run first, and correct its other "
+                   "rows by them; the errors are those of the others")
+      ->check(CLI::Range(int64_t{1}, int64_t{100}).description(""))
+      ->option_text("N");
+  command
       ->add_option("--rows", flags->rows,
                    "Write one CSV line per row: row, sweep, peak_bytes, fraction_of_device, "
-                   "oom_probability, step_s, mfu, reason, step_low_s, step_high_s, measured_step_s, level")
+                   "oom_probability, step_s, mfu, reason, step_low_s, step_high_s, measured_step_s, level, measured")
       ->option_text("FILE.csv");
   AddPlot(*command, flags->plot, "Draw predicted against measured into this SVG file");
   flags->output.AddFormat(*command);

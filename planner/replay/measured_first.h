@@ -1,0 +1,27 @@
+// MeasuredFirst corrects the predictions of a sweep's rows by what the sweep's first runs measured:
+// the runs that the planner would do first.
+//
+// A sweep is the rows of one `sweep`, model, global batch and number of devices. Step times are
+// corrected by the policy's residual model (planner/policy/residual_model.h), whose common part has
+// the width of the row's interval as its prior. Peaks are corrected by a factor that all layouts of
+// a sweep share, and probabilities of running out of memory by which of the first runs fitted
+// (planner/policy/fit_belief.h). Intervals narrow to what is left open.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "planner/measurement/measurement.h"
+#include "planner/measurement/row_prediction.h"
+
+namespace meshwright::planner {
+
+// Marks the first `count` rows of each sweep as RowPrediction::given, and corrects the predictions
+// of its other rows. The first rows are those with the shortest predicted steps among the rows that
+// are likelier to fit than not, and then the others. `measured` and `rows` have the same order.
+// REQUIRES: count >= 1.
+void GiveFirstRows(int64_t count, absl::Span<const Measurement> measured,
+                   std::vector<RowPrediction>& rows);
+
+}  // namespace meshwright::planner

@@ -21,6 +21,8 @@ namespace {
 // one.
 constexpr double kPeakBetween = 0.15;
 constexpr double kPeakWithin = 0.03;
+// The same of steps within a source: published sources scatter by 0.05 to 0.13.
+constexpr double kStepWithin = 0.05;
 
 using SweepRows = std::vector<RowPrediction*>;
 using SweepKey = std::tuple<std::string, std::string, OptionalInt, OptionalInt>;
@@ -70,6 +72,7 @@ void CorrectSteps(const SweepRows& sweep) {
   std::vector<MeasuredResidual> seen;
   ResidualPriors priors;
   priors.common = 0.0;
+  priors.noise = kStepWithin;
   for (size_t i = 0; i < sweep.size(); ++i) {
     points.push_back(PointOf(*sweep[i]->layout));
     priors.common = std::max(priors.common, SigmaOf(*sweep[i]->predicted));

@@ -138,8 +138,8 @@ TEST(BasedOn, ProblemsNameIt) {
 
 // Whoever sets a value says where it is from.
 TEST(BasedOn, ShippedProfilesGiveSourcesForWhatTheySet) {
-  const std::set<std::string> about_itself = {"name",     "based_on", "aliases",    "notes_contain",
-                                              "variants", "sources",  "calibration"};
+  const std::set<std::string> about_itself = {"name", "based_on", "aliases", "notes_contain",
+                                              "rows", "variants", "sources", "calibration"};
   int found = 0;
   for (const std::string& name : ProfileNames()) {
     const json own = json::parse(*ProfileText(name));

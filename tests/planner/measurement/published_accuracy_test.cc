@@ -284,7 +284,7 @@ TEST_F(PublishedAccuracy, ProductsInFp8AndFp4) {
 // Of nvidia_nemo_perf's rows two decided what the launches of experts cost.
 TEST_F(PublishedAccuracy, ExpertsInFp8AndFp4) {
   for (const auto& [file, rows, most] :
-       {std::tuple{"nvidia_dgxc.csv", 14u, 0.16}, std::tuple{"nvidia_nemo_perf.csv", 44u, 0.18}}) {
+       {std::tuple{"nvidia_dgxc.csv", 14u, 0.16}, std::tuple{"nvidia_nemo_perf.csv", 44u, 0.19}}) {
     const auto steps = StepsOf(file, [](const Measurement& run) {
       return !IsDense(run) && !IsHybrid(run) && IsNarrow(run);
     });

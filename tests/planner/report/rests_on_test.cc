@@ -23,8 +23,10 @@ TEST(RestsOn, CountsTheRunsAndSourcesOfFittedPresets) {
   EXPECT_THAT(h100.cluster.sources, ElementsAre("llm-foundry"));
   EXPECT_THAT(
       h100.sentence,
-      HasSubstr("h100: fitted to 70 measured runs of 1 source (llm-foundry); megatron: fitted "
-                "to 111 measured runs of 1 source (nvidia-dgxc-benchmarking); 80 % of runs"));
+      HasSubstr(
+          "h100: fitted to 70 measured runs of 1 source (llm-foundry); megatron: fitted "
+          "to 111 measured runs of 1 source (nvidia-dgxc-benchmarking); both fitted to runs of "
+          "others, none of yours: 80 % of runs take "));
   EXPECT_THAT(RestsOnOf("a100-80").sentence,
               HasSubstr("a100-80: fitted to 61 measured runs of 1 source (llm-foundry); megatron: "
                         "fitted to 111 measured runs"));
@@ -59,8 +61,11 @@ TEST(RestsOn, NamesWhatNoFitHasSeen) {
   const ClusterSpec cluster = FindCluster("h100", 2).value();
   const FrameworkProfile profile = FindProfile("megatron").value();
   const RestsOn experts = RestsOnOf(cluster, profile, FindModel("mixtral-8x7b").value());
-  EXPECT_THAT(experts.sentence,
-              HasSubstr("; few runs with experts were fitted, so the interval is wider; 80 %"));
+  EXPECT_THAT(
+      experts.sentence,
+      HasSubstr(
+          "; few runs with experts were fitted, so the interval is wider; both fitted to runs "
+          "of others"));
   const TrainingSpec training{.seq_len = 4096, .options = {.loss_chunks = 8}};
   const RestsOn chunked = RestsOnOf(cluster, profile, FindModel("llama-3-8b").value(), training);
   EXPECT_THAT(chunked.sentence, HasSubstr("no run with these options was fitted"));

@@ -10,6 +10,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -72,6 +73,7 @@ class SyntheticSpaceTest : public testing::Test {
  protected:
   void Ask(const char* model, int64_t devices, int64_t global_batch) {
     request_ = Request(model, devices, global_batch);
+    candidates_.clear();
     found_ = planner::Search(request_)->layouts;
     for (const planner::RankedLayout& ranked : found_) {
       candidates_.push_back({.layout = ranked.layout,
@@ -145,12 +147,20 @@ TEST_F(SyntheticSpaceTest, WhereTheModelIsRightButForItsConstantsTheBestIsFound)
 }
 
 // With pipelines most of the layouts that are predicted to be fast are near copies: they differ in
-// chunks and stages.
+// chunks and stages. One question alone says little, as which copies lead changes with constants.
 TEST_F(SyntheticSpaceTest, WhereMeshesDifferFromTheModelTrialsThatDifferFindMoreThanNearCopies) {
-  Ask("llama-3-70b", 256, 512);
-  const Outcome outcome = Run(0.06);
-  EXPECT_LT(outcome.regret, 0.9 * outcome.in_order);
-  EXPECT_LT(outcome.trials, 8.0);
+  const std::tuple<const char*, int64_t, int64_t> questions[] = {
+      {"llama-3-70b", 256, 512}, {"llama-3-70b", 128, 256}, {"llama-2-13b", 64, 512}};
+  double regret = 0.0;
+  double in_order = 0.0;
+  for (const auto& [model, devices, global_batch] : questions) {
+    Ask(model, devices, global_batch);
+    const Outcome outcome = Run(0.06);
+    EXPECT_LT(outcome.trials, 8.0) << model << " on " << devices;
+    regret += outcome.regret;
+    in_order += outcome.in_order;
+  }
+  EXPECT_LT(regret, in_order);
 }
 
 }  // namespace

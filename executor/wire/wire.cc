@@ -8,6 +8,7 @@
 #include "executor/trial/result_fields.h"
 #include "executor/wire/message_codec.h"
 #include "google/protobuf/unknown_field_set.h"
+#include "planner/catalog/own_runs.h"
 #include "planner/report/answer_fields.h"
 #include "planner/report/compare_fields.h"
 #include "planner/spec/run_option_table.h"
@@ -93,6 +94,8 @@ absl::StatusOr<planner::PlanQuery> FromWire(const v1::PlanRequest& request,
   if (request.has_imbalance()) query.training.expert_load = request.imbalance();
   if (request.has_media_tokens()) query.media_tokens = request.media_tokens();
   RETURN_IF_ERROR(ReadOptions(request, query.training.options));
+  RETURN_IF_ERROR(CheckRange("measured", request.measured_size(), 0, planner::kMostOwnRuns));
+  for (const std::string& run : request.measured()) query.measured.push_back(EscapeControls(run));
   if (request.optimizer() != v1::OPTIMIZER_UNSPECIFIED) {
     ASSIGN_OR_RETURN(query.training.optimizer,
                      planner::ParseOptimizer(TextOf(request.optimizer())));
@@ -130,6 +133,7 @@ v1::PlanRequest ToWire(const planner::PlanQuery& query) {
   out.set_imbalance(query.training.expert_load);
   if (query.media_tokens) out.set_media_tokens(*query.media_tokens);
   WriteOptions(query.training.options, out);
+  out.mutable_measured()->Add(query.measured.begin(), query.measured.end());
   out.set_optimizer(EnumOf<v1::Optimizer>(query.training.optimizer.name));
   return out;
 }

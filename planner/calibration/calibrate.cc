@@ -1,6 +1,7 @@
 #include "planner/calibration/calibrate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -115,8 +116,12 @@ absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request) {
     } else {
       RowPlan plan = PlanRow(measured, presets);
       plan.row->profile = &request.profile;
-      result.rows.push_back(
-          {*plan.row, *plan.layout, *row.step_s, row.predicted->fraction_of_device});
+      FitRow& fitted = result.rows.emplace_back();
+      fitted = {*plan.row, *plan.layout, *row.step_s, row.predicted->fraction_of_device, {}};
+      if (row.peak_bytes) {
+        fitted.peak_error =
+            std::log(*row.peak_bytes / static_cast<double>(row.predicted->peak_bytes));
+      }
       result.sweeps.push_back(measured.sweep);
       AddOnce(measured.source, sources);
     }

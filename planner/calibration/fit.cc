@@ -233,6 +233,17 @@ void Record(const FittedConstants& parameters, const std::vector<double>& point,
   }
 }
 
+// Fewer peaks leave the profile's spread as it is.
+constexpr size_t kFewestPeaks = 8;
+
+void SetPeakSigma(const std::vector<FitRow>& rows, KeptActivations& kept) {
+  std::vector<double> errors;
+  for (const FitRow& row : rows) {
+    if (row.peak_error) errors.push_back(*row.peak_error);
+  }
+  if (errors.size() >= kFewestPeaks) kept.peak_sigma = Scatter(errors);
+}
+
 }  // namespace
 
 absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const ClusterSpec& cluster,
@@ -276,7 +287,10 @@ absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const Cl
                        .error_sigma = options.loss_scale},
                       known);
   if (options.fit_cluster) result.cluster.device.step_time_sigma = result.step_time_sigma;
-  if (options.fit_framework) result.profile.traffic.step_time_sigma = result.step_time_sigma;
+  if (options.fit_framework) {
+    result.profile.traffic.step_time_sigma = result.step_time_sigma;
+    SetPeakSigma(rows, result.profile.kept);
+  }
   return result;
 }
 

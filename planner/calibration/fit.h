@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct FitRow {
   double step_s = 0.0;
   // Predicted share of the device's memory; independent of the constants.
   double fraction_of_device = 0.0;
+  // ln(measured / estimated) of the run's peak, if its row gives one.
+  std::optional<double> peak_error;
 };
 
 struct FitOptions {

@@ -21,15 +21,6 @@ constexpr double kMostSigma = 1.9;
 // Fewer rows have no fifth that could be left out.
 constexpr size_t kRowsOfFifth = 5;
 
-// Returns the standard deviation of the errors from the size that four fifths of them stay below,
-// which single bad runs do not change.
-double Scatter(const std::vector<double>& errors) {
-  std::vector<double> sizes;
-  sizes.reserve(errors.size());
-  for (const double error : errors) sizes.push_back(std::abs(error));
-  return Quantile(sizes, sizes.size() < kRowsOfFifth ? 1.0 : 0.8) / kEightyPercentSigmas;
-}
-
 // Returns how much wider the central 80 % of a t distribution are than a normal distribution's: the
 // first term of the Cornish-Fisher expansion.
 double TailFactor(double degrees_of_freedom) {
@@ -37,6 +28,13 @@ double TailFactor(double degrees_of_freedom) {
 }
 
 }  // namespace
+
+double Scatter(const std::vector<double>& errors) {
+  std::vector<double> sizes;
+  sizes.reserve(errors.size());
+  for (const double error : errors) sizes.push_back(std::abs(error));
+  return Quantile(sizes, sizes.size() < kRowsOfFifth ? 1.0 : 0.8) / kEightyPercentSigmas;
+}
 
 double Quantile(std::vector<double> values, double share) {
   const auto index = static_cast<size_t>(share * static_cast<double>(values.size() - 1));

@@ -40,6 +40,10 @@ struct FitErrors {
 // is not empty.
 double PredictiveSigma(const FitErrors& fit, const std::optional<SpreadPrior>& prior);
 
+// Returns the standard deviation of the errors from the size that four fifths of them stay below,
+// which single bad runs do not change. REQUIRES: `errors` is not empty.
+double Scatter(const std::vector<double>& errors);
+
 // Returns the quantile of `values` at `share`. REQUIRES: `values` is not empty.
 double Quantile(std::vector<double> values, double share);
 

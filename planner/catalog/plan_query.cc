@@ -12,6 +12,7 @@
 #include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/model_config.h"
+#include "planner/catalog/own_runs.h"
 #include "planner/catalog/profile_variants.h"
 #include "planner/catalog/typed_layout.h"
 #include "planner/layout/layout_condition.h"
@@ -324,6 +325,7 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   }
   ASSIGN_OR_RETURN(request.offloads, ParseOffloads(query.offload));
   if (!query.mine.empty()) RETURN_IF_ERROR(ReadMine(query, request));
+  RETURN_IF_ERROR(AddOwnRuns(query.measured, request));
   return request;
 }
 

@@ -46,6 +46,8 @@ struct PlanQuery {
   std::string mine = {};
   std::vector<std::string> search = {};  // texts of SearchRequest::choices
                                          // (planner/spec/option_choice.h)
+  // Texts of runs that the user did (planner/catalog/own_runs.h). They correct every estimate.
+  std::vector<std::string> measured = {};
 
   friend bool operator==(const PlanQuery&, const PlanQuery&) = default;
 };

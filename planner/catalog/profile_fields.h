@@ -126,6 +126,7 @@ void VisitFields(Struct& kept, Visitor& visit) {
   visit("pressure_slope", kept.pressure_slope);
   visit("oom_center", kept.oom_center);
   visit("oom_width", kept.oom_width);
+  visit("peak_sigma", kept.peak_sigma);
 }
 
 template <ConstOr<OperatorTraffic> Struct, typename Visitor>

@@ -77,6 +77,11 @@ class TimeParts {
     for (size_t i = 0; i < seconds_.size(); ++i) seconds_[i] += count * other.seconds_[i];
   }
 
+  // Multiplies each part by `factor`.
+  constexpr void Scale(double factor) {
+    for (double& seconds : seconds_) seconds *= factor;
+  }
+
   friend constexpr bool operator==(const TimeParts&, const TimeParts&) = default;
 
  private:

@@ -130,10 +130,9 @@ std::string ComparisonSvg(const CompareAnswer& answer) {
     seconds.reserve(kTimeParts.size());
     for (const TimePart part : kTimeParts) seconds.push_back({PartName(part), estimate.time[part]});
     std::vector<Part> gib;
-    gib.reserve(kMemoryParts.size());
-    for (const MemoryPart part : kMemoryParts) {
-      gib.push_back(
-          {PartName(part), static_cast<double>(PartBytes(estimate.memory, part)) / kBytesPerGib});
+    for (const MemoryPart part : ShownParts(estimate)) {
+      const int64_t bytes = std::max<int64_t>(0, PartBytes(estimate.memory, part));
+      gib.push_back({PartName(part), static_cast<double>(bytes) / kBytesPerGib});
     }
     step.Add(compared.layout, std::move(seconds));
     memory.Add(absl::StrCat(compared.layout, compared.fits ? "" : " (does not fit)"),

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "planner/block/parameters.h"
+#include "planner/estimate/peak_interval.h"
 #include "planner/estimate/power.h"
 #include "planner/estimate/step_interval.h"
 
@@ -11,11 +12,32 @@ namespace {
 
 constexpr double kTera = 1e12;
 
+void Correct(const Correction& correction, const Layout& layout, Estimate& estimate) {
+  estimate.peak_before_bytes =
+      estimate.memory.total_bytes() - estimate.memory.correction_bytes;
+  estimate.step_before_s = estimate.time.step_s();
+  estimate.time.Scale(correction.StepFactor(layout));
+}
+
+StepInterval IntervalOf(const EstimateContext& context, const Layout& layout) {
+  if (context.correction != nullptr && context.correction->corrects_steps()) {
+    const double spread =
+        std::exp(kEightyPercentSigmas * context.correction->StepSigma(layout));
+    return {.low = 1.0 / spread, .high = spread};
+  }
+  return StepIntervalOf(context.cluster, context.profile,
+                        UnfittedOf(context.model, context.training),
+                        LevelOf(context.cluster, context.profile));
+}
+
+int64_t Times(double factor, int64_t bytes) {
+  return std::llround(factor * static_cast<double>(bytes));
+}
+
 }  // namespace
 
 double OomProbability(const FrameworkProfile& profile, double fraction_of_device) {
-  return 1.0 /
-         (1.0 + std::exp((profile.kept.oom_center - fraction_of_device) / profile.kept.oom_width));
+  return OomCurveOf(profile, 0.0).At(fraction_of_device);
 }
 
 Estimate EstimateLayout(const PlannedLayout& planned) {
@@ -31,6 +53,7 @@ Estimate EstimateLayout(const PlannedLayout& planned, const MemoryEstimate& memo
   estimate.fraction_of_device = static_cast<double>(memory.total_bytes()) /
                                 static_cast<double>(context.cluster.device.memory_bytes);
   estimate.time = EstimateStepTime(planned, estimate.fraction_of_device);
+  if (context.correction != nullptr) Correct(*context.correction, layout, estimate);
   const double step_s = estimate.time.step_s();
   const auto devices = static_cast<double>(layout.devices());
   const double peak_flops =
@@ -45,10 +68,13 @@ Estimate EstimateLayout(const PlannedLayout& planned, const MemoryEstimate& memo
   estimate.tokens_per_s = static_cast<double>(context.training.global_batch) *
                           static_cast<double>(context.training.seq_len) / step_s;
   estimate.tokens_per_s_per_gpu = estimate.tokens_per_s / devices;
-  estimate.oom_probability = OomProbability(context.profile, estimate.fraction_of_device);
-  const EnumSet<Unfitted> unfitted = UnfittedOf(context.model, context.training);
-  const StepInterval interval = StepIntervalOf(context.cluster, context.profile, unfitted,
-                                               LevelOf(context.cluster, context.profile));
+  const PeakError peak_error = PeakErrorOf(context);
+  estimate.oom_probability =
+      OomCurveOf(context.profile, peak_error.shared).At(estimate.fraction_of_device);
+  const PeakInterval peaks = PeakIntervalOf(peak_error);
+  estimate.peak_low_bytes = Times(peaks.low, memory.total_bytes());
+  estimate.peak_high_bytes = Times(peaks.high, memory.total_bytes());
+  const StepInterval interval = IntervalOf(context, layout);
   estimate.step_low_s = step_s * interval.low;
   estimate.step_high_s = step_s * interval.high;
   estimate.tokens_per_joule =

@@ -5,6 +5,8 @@
 // call them for every point.
 #pragma once
 
+#include <optional>
+
 #include "planner/cost/step_time.h"
 #include "planner/memory/rank_memory.h"
 #include "planner/profile/framework_profile.h"
@@ -26,10 +28,17 @@ struct Estimate {
   double tflops_per_gpu_causal = 0.0;
   double tokens_per_s_per_gpu = 0.0;
   double oom_probability = 0.0;  // calibrated on published runs
+  // 80 % of runs like this one have a peak between these bytes (planner/estimate/peak_interval.h).
+  int64_t peak_low_bytes = 0;
+  int64_t peak_high_bytes = 0;
   // 80 % of runs like this one have a step time between step_low_s and step_high_s
   // (planner/estimate/step_interval.h).
   double step_low_s = 0.0;
   double step_high_s = 0.0;
+  // What the formulas alone say, if the user's own runs corrected the estimate
+  // (EstimateContext::correction).
+  std::optional<double> step_before_s;
+  std::optional<int64_t> peak_before_bytes;
   // Counts all devices of the nodes that the layout takes (planner/estimate/power.h). 0 if the
   // cluster does not give its devices' power.
   double tokens_per_joule = 0.0;
@@ -37,9 +46,10 @@ struct Estimate {
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
-// Returns the probability that a run goes out of memory. It is a logistic function of the share of
-// the device that the estimate fills: 1/2 at profile.kept.oom_center, and 0.73 one oom_width above
-// it. No formula covers fragmentation and the timing of buffers. Some published runs that fill the
+// Returns the probability that a run of the framework's fitted sources goes out of memory. It is a
+// logistic function of the share of the device that the estimate fills: 1/2 at
+// profile.kept.oom_center, and 0.73 one oom_width above it. For other runs, OomCurveOf()
+// (planner/estimate/peak_interval.h) widens it. No formula covers fragmentation and the timing of buffers. Some published runs that fill the
 // same share of a device therefore fit, and some do not (Hagemann et al., arXiv 2311.05610: about
 // 14 % on either side of 93 %).
 double OomProbability(const FrameworkProfile& profile, double fraction_of_device);

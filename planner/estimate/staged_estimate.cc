@@ -250,17 +250,18 @@ int64_t StagedEstimate::MemoryBytes(const Layout& layout, size_t way) {
                                               : bytes + rank.fragmentation_bytes;
     most_bytes = std::max(most_bytes, held.fixed_bytes + bytes);
   }
-  return most_bytes;
+  return context_.correction == nullptr ? most_bytes : context_.correction->PeakBytes(most_bytes);
 }
 
 double StagedEstimate::StepSeconds(const Layout& layout, size_t way, double fraction_of_device) {
   const States& states = StatesOf(layout, way);
   const Kept& kept = KeptOf(layout);
   const double pressure = AllocatorPressure(context_.profile, layout, fraction_of_device);
-  return kept.pipeline_s + pressure * kept.pipeline_s +
-         ExposedTraffic(context_.profile, layout, states.traffic, micro_batches_,
-                        layout.zero >= 2 ? kept.slowest_s : kept.backward_s) +
-         states.apart_s;
+  const double step_s = kept.pipeline_s + pressure * kept.pipeline_s +
+                        ExposedTraffic(context_.profile, layout, states.traffic, micro_batches_,
+                                       layout.zero >= 2 ? kept.slowest_s : kept.backward_s) +
+                        states.apart_s;
+  return context_.correction == nullptr ? step_s : step_s * context_.correction->StepFactor(layout);
 }
 
 }  // namespace meshwright::planner

@@ -81,11 +81,16 @@ EvidenceLevel LevelOf(const ClusterSpec& cluster, const FrameworkProfile& profil
   return chip ? EvidenceLevel::kChip : EvidenceLevel::kNeither;
 }
 
+double StepSigmaAt(EvidenceLevel level, const ClusterSpec& cluster, const FrameworkProfile& profile,
+                   const EnumSet<Unfitted>& unfitted) {
+  return std::hypot(StepTimeSigma(cluster, profile, unfitted),
+                    kBetweenSources[static_cast<size_t>(level)]);
+}
+
 StepInterval StepIntervalOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
                             const EnumSet<Unfitted>& unfitted, EvidenceLevel level) {
-  const double sigma = std::hypot(StepTimeSigma(cluster, profile, unfitted),
-                                  kBetweenSources[static_cast<size_t>(level)]);
-  const double width = kEightyPercentSigmas * sigma;
+  const double width =
+      kEightyPercentSigmas * StepSigmaAt(level, cluster, profile, unfitted);
   return {.low = std::exp(-kFastSide * width), .high = std::exp(kSlowSide * width)};
 }
 

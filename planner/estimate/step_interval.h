@@ -103,6 +103,12 @@ inline constexpr double kEightyPercentSigmas = 1.2816;
 double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile,
                   const EnumSet<Unfitted>& unfitted = {});
 
+// Returns the standard deviation of log(measured / predicted) of a step: StepTimeSigma() and,
+// independently, what sources differ by at the level (chosen so that intervals hold 80 % of
+// published rows whose file took no part in any fit; docs/accuracy.md).
+double StepSigmaAt(EvidenceLevel level, const ClusterSpec& cluster, const FrameworkProfile& profile,
+                   const EnumSet<Unfitted>& unfitted);
+
 // The interval that holds the step times of 80 % of runs, as factors of the predicted step. It is
 // wider on the slow side, as published errors are.
 struct StepInterval {
@@ -110,9 +116,7 @@ struct StepInterval {
   double high = 1.0;  // at least 1
 };
 
-// Returns the interval of StepTimeSigma() and, independently, of what sources differ by at the
-// level (chosen so that intervals hold 80 % of published rows whose file took no part in any fit;
-// docs/accuracy.md).
+// Returns the interval of StepSigmaAt().
 StepInterval StepIntervalOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
                             const EnumSet<Unfitted>& unfitted, EvidenceLevel level);
 

@@ -1,6 +1,7 @@
 #include "planner/measurement/row_prediction.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "absl/strings/str_format.h"
@@ -8,6 +9,7 @@
 #include "base/text/field_error.h"
 #include "planner/block/parameters.h"
 #include "planner/estimate/estimate.h"
+#include "planner/estimate/peak_interval.h"
 #include "planner/measurement/source_words.h"
 #include "planner/measurement/stated_flops.h"
 #include "planner/memory/rank_memory.h"
@@ -84,9 +86,15 @@ Prediction Predict(const Measurement& row, const PlannedRow& planned, const Layo
   Prediction prediction;
   prediction.peak_bytes = EstimateMeasuredPeakBytes(context, layout, peak_rank);
   prediction.fraction_of_device = estimate.fraction_of_device;
-  prediction.oom_probability = estimate.oom_probability;
   prediction.step_s = estimate.time.step_s();
   prediction.level = LevelOfRow(row, planned);
+  prediction.peak_error = PeakErrorAt(prediction.level, *planned.profile);
+  prediction.oom_probability = OomCurveOf(*planned.profile, prediction.peak_error.shared)
+                                   .At(prediction.fraction_of_device);
+  const PeakInterval peaks = PeakIntervalOf(prediction.peak_error);
+  const auto peak_bytes = static_cast<double>(prediction.peak_bytes);
+  prediction.peak_low_bytes = std::llround(peaks.low * peak_bytes);
+  prediction.peak_high_bytes = std::llround(peaks.high * peak_bytes);
   const StepInterval interval =
       StepIntervalOf(planned.cluster, *planned.profile, UnfittedOf(planned.model, planned.training),
                      prediction.level);
@@ -125,6 +133,7 @@ RowPrediction PredictRow(int64_t row, const Measurement& measured,
       MeaningOfPeakRank(measured.notes).value_or(plan.row->profile->kept.peak_rank);
   result.predicted = Predict(measured, *plan.row, *plan.layout, peak_rank);
   result.layout = plan.layout;
+  result.oom = OomCurveOf(*plan.row->profile, 0.0);
   return result;
 }
 

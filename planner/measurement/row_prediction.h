@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "planner/correction/peak_belief.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/layout/layout.h"
 #include "planner/measurement/measurement.h"
@@ -19,8 +20,11 @@ namespace meshwright::planner {
 
 struct Prediction {
   int64_t peak_bytes = 0;           // the peak that the source reports as peak_mem_gib
+  int64_t peak_low_bytes = 0;       // 80 % of such runs have a peak between these bytes
+  int64_t peak_high_bytes = 0;
   double fraction_of_device = 0.0;  // filled share of the fullest device's memory, with overheads
   double oom_probability = 0.0;
+  PeakError peak_error;
   double step_s = 0.0;
   EvidenceLevel level = EvidenceLevel::kNeither;  // of the row's source
   double step_low_s = 0.0;
@@ -37,6 +41,7 @@ struct RowPrediction {
   RunOutcome outcome = RunOutcome::kUnknown;
   std::optional<Prediction> predicted;
   std::optional<Layout> layout;  // the layout of `predicted`; set if `predicted` is
+  OomCurve oom;                  // of the framework, for runs of its fitted sources
   std::string reason;            // why there is no prediction; empty if there is one
   // Whether what the row measured corrected the predictions of its sweep's other rows
   // (planner/replay/measured_first.h). Reports leave such a row out of their errors.

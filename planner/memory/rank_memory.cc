@@ -92,6 +92,10 @@ class RankMemory {
         FragmentationBytes(context_.profile, layout_, memory.activations_bytes);
     memory.overhead_bytes =
         context_.cluster.device.context_bytes + model_.CommunicatorBytes(pipeline_rank);
+    if (context_.correction != nullptr) {
+      const int64_t estimated_bytes = memory.total_bytes();
+      memory.correction_bytes = context_.correction->PeakBytes(estimated_bytes) - estimated_bytes;
+    }
     return memory;
   }
 

@@ -7,6 +7,7 @@
 #include "Eigen/Cholesky"
 #include "Eigen/Core"
 #include "planner/policy/eigen_values.h"
+#include "planner/policy/residual_kernel.h"
 
 namespace meshwright::planner {
 namespace {
@@ -29,9 +30,6 @@ std::vector<TrialPoint> About(const TrialPoint& middle, std::vector<TrialPoint> 
   }
   return points;
 }
-
-// Quadrature points of the factor's logarithm, in standard deviations.
-constexpr double kFactorSteps[] = {-2.0, -1.0, 0.0, 1.0, 2.0};
 
 }  // namespace
 
@@ -56,10 +54,8 @@ struct ResidualModel::Seen {
     for (const TrialPoint& point : model.points_) {
       own_slope.push_back(DotProduct(point, point));
       for (const size_t other : layouts) {
-        const double distance =
-            SquaredDistance(point, model.points_[other]) / Square(model.priors_.reach);
         slope.push_back(DotProduct(point, model.points_[other]));
-        near.push_back(std::exp(-0.5 * distance));
+        near.push_back(NearShare(model.priors_, SquaredDistance(point, model.points_[other])));
       }
     }
   }
@@ -100,9 +96,7 @@ class ResidualModel::Prior {
 
  private:
   double Alone(double slope, double near) const {
-    const ResidualPriors& priors = model_.priors_;
-    return Square(priors.common) + Square(factor_ * priors.axis) * slope +
-           Square(factor_ * priors.near) * near;
+    return ResidualKernel(model_.priors_, factor_, slope, near);
   }
   // Returns the covariance less what related results explain.
   double Without(size_t a, size_t b, double covariance) const {
@@ -177,14 +171,7 @@ ResidualPosterior ResidualModel::Given(absl::Span<const MeasuredResidual> measur
           log_weight + std::log(speak ? priors_.trust : 1.0 - priors_.trust);
     }
   };
-  // A single result says nothing of how layouts differ.
-  if (measured.size() < 2 || priors_.factor <= 0.0) {
-    add(1.0, 0.0);
-  } else {
-    for (const double step : kFactorSteps) {
-      add(std::exp(step * priors_.factor), -0.5 * Square(step));
-    }
-  }
+  ForEachFactor(priors_, measured.size(), add);
   double largest = components.front().weight;
   for (const auto& component : components) largest = std::max(largest, component.weight);
   double total = 0.0;

@@ -1,6 +1,7 @@
 // EstimateContext is everything that an estimate depends on in addition to the layout.
 #pragma once
 
+#include "planner/correction/correction.h"
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
 #include "planner/spec/layer_shapes.h"
@@ -17,6 +18,8 @@ struct EstimateContext {
   // Whether each rank has its host to itself, as in a slice trial.
   bool ranks_run_alone = false;
   LayerShapes shapes = LayerShapes(model, training.options.train);
+  // What own runs of the user measured. It corrects peaks and step times; null: no run is given.
+  const Correction* correction = nullptr;
 };
 
 }  // namespace meshwright::planner

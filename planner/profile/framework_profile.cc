@@ -39,6 +39,7 @@ absl::Status Check(const KeptActivations& kept) {
   RETURN_IF_ERROR(CheckBetween("fragmentation", kept.fragmentation, 1));
   RETURN_IF_ERROR(CheckBetween("oom_center", kept.oom_center, 2));
   RETURN_IF_ERROR(CheckPositive("oom_width", kept.oom_width));
+  RETURN_IF_ERROR(CheckPositive("peak_sigma", kept.peak_sigma));
   RETURN_IF_ERROR(CheckRange("fixed_bytes", kept.fixed_bytes, 0, int64_t{1} << 40));
   RETURN_IF_ERROR(CheckBetween("pressure_from", kept.pressure_from, 2));
   return CheckBetween("pressure_slope", kept.pressure_slope, 10);

@@ -136,6 +136,9 @@ struct KeptActivations {
   // (planner/estimate/estimate.h).
   double oom_center = 0.93;
   double oom_width = 0.04;
+  // Spread of measured around estimated peaks of one source: the standard deviation of a normal
+  // distribution of ln(measured / estimated) around 0 whose middle 80 % is as wide.
+  double peak_sigma = 0.06;
 
   friend bool operator==(const KeptActivations&, const KeptActivations&) = default;
 };

@@ -7,22 +7,13 @@
 #include <tuple>
 #include <utility>
 
+#include "planner/correction/correction.h"
+#include "planner/estimate/peak_interval.h"
 #include "planner/estimate/step_interval.h"
-#include "planner/policy/fit_belief.h"
-#include "planner/policy/residual_model.h"
-#include "planner/policy/trial_point.h"
-#include "planner/policy/trial_policy.h"
 #include "planner/search/search.h"
 
 namespace meshwright::planner {
 namespace {
-
-// Standard deviations of ln(measured / predicted) of peaks, chosen: between sources, and within
-// one.
-constexpr double kPeakBetween = 0.15;
-constexpr double kPeakWithin = 0.03;
-// The same of steps within a source: published sources scatter by 0.05 to 0.13.
-constexpr double kStepWithin = 0.05;
 
 using SweepRows = std::vector<RowPrediction*>;
 using SweepKey = std::tuple<std::string, std::string, OptionalInt, OptionalInt>;
@@ -58,68 +49,66 @@ double SigmaOf(const Prediction& predicted) {
   return std::log(predicted.step_high_s / predicted.step_low_s) / (2.0 * kEightyPercentSigmas);
 }
 
-void ScaleStep(double factor, double sigma, Prediction& predicted) {
+RunResidual ResidualOf(const RowPrediction& row) {
+  RunResidual residual;
+  residual.layout = *row.layout;
+  residual.out_of_memory = row.outcome == RunOutcome::kOom;
+  residual.fraction_of_device = row.predicted->fraction_of_device;
+  if (row.step_s) residual.step = std::log(*row.step_s / row.predicted->step_s);
+  if (row.peak_bytes) {
+    residual.peak = std::log(*row.peak_bytes / static_cast<double>(row.predicted->peak_bytes));
+  }
+  return residual;
+}
+
+// Returns the priors of a sweep: its rows differ in level only if its source says several chips or
+// frameworks.
+CorrectionPriors PriorsOf(const SweepRows& sweep) {
+  CorrectionPriors priors;
+  for (const RowPrediction* row : sweep) {
+    priors.step_sigma = std::max(priors.step_sigma, SigmaOf(*row->predicted));
+    if (row->predicted->peak_error.total() > priors.peak.total()) {
+      priors.peak = row->predicted->peak_error;
+    }
+    priors.oom = row->oom;
+  }
+  return priors;
+}
+
+void CorrectStep(const Correction& correction, const Layout& layout, Prediction& predicted) {
+  const double factor = correction.StepFactor(layout);
   predicted.step_s *= factor;
   predicted.mfu /= factor;
   predicted.tokens_per_s_per_device /= factor;
+  const double sigma = std::min(correction.StepSigma(layout), SigmaOf(predicted));
   const double spread = std::exp(kEightyPercentSigmas * sigma);
   predicted.step_low_s = predicted.step_s / spread;
   predicted.step_high_s = predicted.step_s * spread;
 }
 
-void CorrectSteps(const SweepRows& sweep) {
-  std::vector<TrialPoint> points;
-  std::vector<MeasuredResidual> seen;
-  ResidualPriors priors;
-  priors.common = 0.0;
-  priors.noise = kStepWithin;
-  for (size_t i = 0; i < sweep.size(); ++i) {
-    points.push_back(PointOf(*sweep[i]->layout));
-    priors.common = std::max(priors.common, SigmaOf(*sweep[i]->predicted));
-    if (!sweep[i]->given || !sweep[i]->step_s) continue;
-    seen.push_back(
-        {.layout = i, .value = std::log(*sweep[i]->step_s / sweep[i]->predicted->step_s)});
-  }
-  if (seen.empty()) return;
-  const ResidualPosterior posterior = ResidualModel(std::move(points), priors).Given(seen, {});
-  for (size_t i = 0; i < sweep.size(); ++i) {
-    if (sweep[i]->given) continue;
-    const Residual& residual = posterior.residuals()[i];
-    const double sigma = std::hypot(residual.sd, priors.noise);
-    ScaleStep(std::exp(residual.mean), std::min(sigma, SigmaOf(*sweep[i]->predicted)),
-              *sweep[i]->predicted);
-  }
+void CorrectPeak(const Correction& correction, const OomCurve& oom, Prediction& predicted) {
+  predicted.peak_bytes = correction.PeakBytes(predicted.peak_bytes);
+  predicted.fraction_of_device *= correction.peak_factor();
+  predicted.peak_error = correction.peak_error();
+  predicted.oom_probability =
+      WithSharedError(oom, predicted.peak_error.shared).At(predicted.fraction_of_device);
+  const PeakInterval peaks = PeakIntervalOf(predicted.peak_error);
+  const auto peak_bytes = static_cast<double>(predicted.peak_bytes);
+  predicted.peak_low_bytes = std::llround(peaks.low * peak_bytes);
+  predicted.peak_high_bytes = std::llround(peaks.high * peak_bytes);
 }
 
-void CorrectPeaks(const SweepRows& sweep) {
-  double sum = 0.0;
-  double count = 0.0;
+void CorrectOthers(const SweepRows& sweep) {
+  std::vector<RunResidual> residuals;
   for (const RowPrediction* row : sweep) {
-    if (!row->given || !row->peak_bytes) continue;
-    sum += std::log(*row->peak_bytes / static_cast<double>(row->predicted->peak_bytes));
-    count += 1.0;
+    if (row->given) residuals.push_back(ResidualOf(*row));
   }
-  if (count == 0.0) return;
-  const double shrinkage = kPeakWithin * kPeakWithin / (kPeakBetween * kPeakBetween);
-  const double factor = std::exp(sum / (count + shrinkage));
+  if (residuals.empty()) return;
+  const Correction correction(residuals, PriorsOf(sweep));
   for (RowPrediction* row : sweep) {
     if (row->given) continue;
-    row->predicted->peak_bytes =
-        std::llround(factor * static_cast<double>(row->predicted->peak_bytes));
-  }
-}
-
-void CorrectOutOfMemory(const SweepRows& sweep) {
-  std::vector<double> before;
-  std::vector<FitFinding> findings;
-  for (size_t i = 0; i < sweep.size(); ++i) {
-    before.push_back(sweep[i]->predicted->oom_probability);
-    if (sweep[i]->given) findings.push_back({i, sweep[i]->outcome == RunOutcome::kOk});
-  }
-  const std::vector<double> after =
-      OomProbabilitiesGiven(before, findings, TrialPolicyOptions().common_memory_share);
-  for (size_t i = 0; i < sweep.size(); ++i) {
-    if (!sweep[i]->given) sweep[i]->predicted->oom_probability = after[i];
+    if (correction.corrects_steps()) CorrectStep(correction, *row->layout, *row->predicted);
+    CorrectPeak(correction, row->oom, *row->predicted);
   }
 }
 
@@ -135,9 +124,7 @@ void GiveFirstRows(int64_t count, absl::Span<const Measurement> measured,
       row->given = true;
       --left;
     }
-    CorrectSteps(sweep);
-    CorrectPeaks(sweep);
-    CorrectOutOfMemory(sweep);
+    CorrectOthers(sweep);
   }
 }
 

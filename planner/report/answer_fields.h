@@ -41,6 +41,18 @@ void VisitFields(Report& report, Visitor& visit) {
   visit(OnlyIf(can_run, "because"), report.because);
 }
 
+template <ConstOr<MeasuredRunReport> Run, typename Visitor>
+void VisitFields(Run& run, Visitor& visit) {
+  visit("layout", run.layout);
+  visit("out_of_memory", run.out_of_memory);
+  visit("measured_step_s", run.measured_step_s);
+  visit("step_before_s", run.step_before_s);
+  visit("step_s", run.step_s);
+  visit("measured_peak_bytes", run.measured_peak_bytes);
+  visit("peak_before_bytes", run.peak_before_bytes);
+  visit("peak_bytes", run.peak_bytes);
+}
+
 template <ConstOr<RestsOn> Rests, typename Visitor>
 void VisitFields(Rests& rests_on, Visitor& visit) {
   visit("cluster", rests_on.cluster);
@@ -48,6 +60,16 @@ void VisitFields(Rests& rests_on, Visitor& visit) {
   visit("step_time_sigma", rests_on.step_time_sigma);
   visit("level", rests_on.level, kEvidenceLevelNames);
   visit("sentence", rests_on.sentence);
+  visit(OnlyOnWire("measured"), rests_on.measured);
+}
+
+// What an answer rests on, and the question's runs. Texts have the runs among the answer's own keys.
+template <ConstOr<RestsOn> Rests, typename Visitor>
+void VisitRestsOn(Rests& rests_on, Visitor& visit) {
+  visit("rests_on", rests_on);
+  visit.Derived(OnlyIf(!rests_on.measured.empty(),
+                       OnlyInText({"measured", "The runs of --measured beside their estimates"})),
+                rests_on.measured);
 }
 
 // The limits of a layout: the largest part of its memory, and the largest part of its step time
@@ -199,7 +221,7 @@ template <ConstOr<RecommendAnswer> Answer, typename Visitor>
 void VisitFields(Answer& answer, Visitor& visit) {
   auto& result = answer.result;
   VisitFields(answer.counts, visit);
-  visit("rests_on", answer.rests_on);
+  VisitRestsOn(answer.rests_on, visit);
   visit("funnel", result.funnel);
   visit("allowed_bytes", answer.allowed_bytes);
   visit("notes", answer.notes);
@@ -223,7 +245,7 @@ void VisitFields(Answer& answer, Visitor& visit) {
   visit("parameters_per_gpu", answer.parameters_per_gpu);
   visit("micro_batches", answer.micro_batches);
   visit("tokens_per_step", answer.tokens_per_step);
-  visit("rests_on", answer.rests_on);
+  VisitRestsOn(answer.rests_on, visit);
   visit.Derived("fits", answer.fits());
   visit("allowed_bytes", answer.allowed_bytes);
   visit("notes", answer.notes);

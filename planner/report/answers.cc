@@ -1,5 +1,7 @@
 #include "planner/report/answers.h"
 
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +12,7 @@
 #include "planner/catalog/typed_layout.h"
 #include "planner/profile/planned_layout.h"
 #include "planner/report/calibrated_note.h"
+#include "planner/report/measured_runs.h"
 #include "planner/report/media.h"
 #include "planner/search/asked_for.h"
 #include "planner/spec/node_placement.h"
@@ -25,7 +28,13 @@ RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request) {
   FrameworkProfile profile = request.profile;
   rename(query.cluster, cluster.name);
   rename(query.framework, profile.name);
-  return RestsOnOf(cluster, profile, request.model, request.training);
+  std::optional<double> spread;
+  if (request.correction != nullptr && request.correction->corrects_steps()) {
+    const double sigma = request.correction->StepSigma(request.own_runs.front().layout);
+    spread = std::exp(kEightyPercentSigmas * sigma);
+  }
+  return RestsOnOf(cluster, profile, request.model, request.training, MeasuredRunsOf(request),
+                   spread);
 }
 
 namespace {
@@ -111,6 +120,9 @@ std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& re
     notes.push_back(std::move(note));
   }
   for (std::string& note : NotesOn(request.cluster, request.devices)) {
+    notes.push_back(std::move(note));
+  }
+  for (std::string& note : NotesOnMeasured(MeasuredRunsOf(request))) {
     notes.push_back(std::move(note));
   }
   return notes;

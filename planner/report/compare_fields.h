@@ -32,7 +32,7 @@ void VisitFields(Answer& answer, Visitor& visit) {
   visit("within", answer.within);
   visit("notes", answer.notes);
   visit("parameters", answer.parameters);
-  visit("rests_on", answer.rests_on);
+  VisitRestsOn(answer.rests_on, visit);
   visit("sentence", answer.sentence);
 }
 
@@ -79,7 +79,7 @@ void VisitFields(Answer& answer, Visitor& visit) {
   visit("sentences", answer.sentences);
   visit("notes", answer.notes);
   visit("parameters", answer.parameters);
-  visit("rests_on", answer.rests_on);
+  VisitRestsOn(answer.rests_on, visit);
 }
 
 template <ConstOr<Arm> OneArm, typename Visitor>
@@ -106,7 +106,7 @@ void VisitFields(Answer& answer, Visitor& visit) {
   visit("within", answer.within);
   visit("notes", answer.notes);
   visit("parameters", answer.parameters);
-  visit("rests_on", answer.rests_on);
+  VisitRestsOn(answer.rests_on, visit);
   visit("sentence", answer.sentence);
 }
 
@@ -144,7 +144,7 @@ void VisitFields(Answer& answer, Visitor& visit) {
   visit("network_bytes_per_s", answer.network_bytes_per_s);
   visit("notes", answer.notes);
   visit("parameters", answer.parameters);
-  visit("rests_on", answer.rests_on);
+  VisitRestsOn(answer.rests_on, visit);
 }
 
 template <ConstOr<Limit> OneLimit, typename Visitor>
@@ -166,7 +166,7 @@ void VisitFields(Answer& answer, Visitor& visit) {
   visit("sentences", answer.sentences);
   visit("notes", answer.notes);
   visit("parameters", answer.parameters);
-  visit("rests_on", answer.rests_on);
+  VisitRestsOn(answer.rests_on, visit);
 }
 
 }  // namespace meshwright::planner

@@ -54,6 +54,7 @@ void VisitFields(Stage& stage, Visitor& visit) {
   visit("fraction_of_device", stage.fraction_of_device);
   visit("host_bytes", memory.host_bytes);
   visit("pipeline_rank", memory.pipeline_rank);
+  visit(OnlyIf(memory.correction_bytes != 0, "correction_bytes"), memory.correction_bytes);
 }
 
 template <ConstOr<TimeEstimate> Time, typename Visitor>
@@ -87,6 +88,10 @@ void VisitFields(Ranked& ranked, Visitor& visit) {
   visit("oom_probability", estimate.oom_probability);
   visit("step_low_s", estimate.step_low_s);
   visit("step_high_s", estimate.step_high_s);
+  visit("peak_low_bytes", estimate.peak_low_bytes);
+  visit("peak_high_bytes", estimate.peak_high_bytes);
+  visit("step_before_s", estimate.step_before_s);
+  visit("peak_before_bytes", estimate.peak_before_bytes);
   visit("host_node_bytes", estimate.host_node_bytes);
   visit("tokens_per_joule", estimate.tokens_per_joule);
 }

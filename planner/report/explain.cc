@@ -185,8 +185,16 @@ int64_t PartBytes(const MemoryEstimate& memory, MemoryPart part) {
       return memory.fragmentation_bytes;
     case MemoryPart::kOverhead:
       return memory.overhead_bytes;
+    case MemoryPart::kCorrection:
+      return memory.correction_bytes;
   }
   return 0;
+}
+
+std::vector<MemoryPart> ShownParts(const Estimate& estimate) {
+  std::vector<MemoryPart> parts(kMemoryParts.begin(), kMemoryParts.end());
+  if (!estimate.peak_before_bytes) parts.pop_back();
+  return parts;
 }
 
 Explanation Explain(const EstimateContext& context, const RankedLayout& ranked,

@@ -32,20 +32,26 @@ enum class MemoryPart : uint8_t {
   kWorkspace,
   kFragmentation,
   kOverhead,
+  // What the user's own runs needed beyond the other parts; may be below 0.
+  kCorrection,
 };
 inline constexpr std::array kMemoryParts = {MemoryPart::kWeights,       MemoryPart::kGradients,
                                             MemoryPart::kOptimizer,     MemoryPart::kActivations,
                                             MemoryPart::kLoss,          MemoryPart::kWorkspace,
-                                            MemoryPart::kFragmentation, MemoryPart::kOverhead};
+                                            MemoryPart::kFragmentation, MemoryPart::kOverhead,
+                                            MemoryPart::kCorrection};
 
 // Indexed by MemoryPart.
 inline constexpr std::array<std::string_view, kMemoryParts.size()> kMemoryPartNames = {
     "weights", "gradients", "optimizer",     "activations",
-    "loss",    "workspace", "fragmentation", "overhead"};
+    "loss",    "workspace", "fragmentation", "overhead",
+    "correction"};
 
 std::string_view PartName(MemoryPart part);  // such as "activations"
 std::string_view Subject(TimePart part);     // such as "the pipeline bubble"
 int64_t PartBytes(const MemoryEstimate& memory, MemoryPart part);
+// Returns the parts to show of an estimate: kCorrection only if the user's own runs corrected it.
+std::vector<MemoryPart> ShownParts(const Estimate& estimate);
 
 // The largest part of the fullest device's memory, and the largest part of the step's time besides
 // compute.

@@ -25,7 +25,9 @@ std::optional<ImbalanceEffect> OtherImbalance(const EstimateContext& context,
   TrainingSpec training = context.training;
   training.expert_load = training.expert_load < kOtherImbalance ? kOtherImbalance : 1.0;
   const EstimateContext other = {context.model, context.cluster, training, context.profile,
-                                 context.ranks_run_alone};
+                                 context.ranks_run_alone,
+                                 context.shapes,
+                                 context.correction};
   const Estimate estimate = EstimateLayout(other, ranked.layout);
   ImbalanceEffect effect = {.imbalance = training.expert_load,
                             .total_bytes = estimate.memory.total_bytes(),

@@ -1,5 +1,8 @@
 #include "planner/report/rests_on.h"
 
+#include <cmath>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -86,8 +89,33 @@ std::string_view LevelWords(EvidenceLevel level) {
 
 }  // namespace
 
+namespace {
+
+// Returns the geometric mean of after / before.
+template <typename Before, typename After>
+double MeanFactor(const std::vector<MeasuredRunReport>& runs, const Before& before,
+                  const After& after) {
+  double sum = 0.0;
+  for (const MeasuredRunReport& run : runs) {
+    sum += std::log(static_cast<double>(run.*after) / static_cast<double>(run.*before));
+  }
+  return std::exp(sum / static_cast<double>(runs.size()));
+}
+
+std::string CorrectedWords(const std::vector<MeasuredRunReport>& runs) {
+  return absl::StrFormat(
+      "corrected by %d run%s of yours, whose steps became %.2f and whose memory became %.2f of the "
+      "estimate",
+      runs.size(), runs.size() == 1 ? "" : "s",
+      MeanFactor(runs, &MeasuredRunReport::step_before_s, &MeasuredRunReport::step_s),
+      MeanFactor(runs, &MeasuredRunReport::peak_before_bytes, &MeasuredRunReport::peak_bytes));
+}
+
+}  // namespace
+
 RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
-                  const ModelSpec& model, const TrainingSpec& training) {
+                  const ModelSpec& model, const TrainingSpec& training,
+                  std::vector<MeasuredRunReport> measured, std::optional<double> spread) {
   const bool fitted = profile.calibration.rows > 0;
   const EnumSet<Unfitted> unfitted = UnfittedOf(model, training);
   RestsOn rests_on;
@@ -102,10 +130,17 @@ RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
                : absl::StrCat(cluster.name, ": ", of_cluster, "; ", profile.name, ": ",
                               fitted ? RunsOf(rests_on.framework) : "not fitted to runs");
   rests_on.level = LevelOf(cluster, profile);
-  const StepInterval interval = StepIntervalOf(cluster, profile, unfitted, rests_on.level);
+  const StepInterval interval =
+      spread ? StepInterval{.low = 1.0 / *spread, .high = *spread}
+             : StepIntervalOf(cluster, profile, unfitted, rests_on.level);
+  const std::string origin = measured.empty()
+                                 ? std::string(LevelWords(rests_on.level))
+                                 : CorrectedWords(measured);
   rests_on.sentence = absl::StrFormat(
-      "%s%s; %s: 80 %% of runs take %.2f to %.2f of the predicted step", presets,
-      UnfittedWords(unfitted), AbslView(LevelWords(rests_on.level)), interval.low, interval.high);
+      "%s%s; %s: 80 %% of runs%s take %.2f to %.2f of the %s step", presets,
+      UnfittedWords(unfitted), origin, spread ? " like these" : "", interval.low, interval.high,
+      spread ? "corrected" : "predicted");
+  rests_on.measured = std::move(measured);
   return rests_on;
 }
 

@@ -2,7 +2,10 @@
 // measured them, a benchmark, a data sheet, or only an assumption.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "planner/estimate/step_interval.h"
 #include "planner/profile/framework_profile.h"
@@ -12,17 +15,36 @@
 
 namespace meshwright::planner {
 
+// A run that the user did, beside its estimate before and after the correction by all such runs.
+struct MeasuredRunReport {
+  std::string layout;
+  bool out_of_memory = false;
+  std::optional<double> measured_step_s;
+  double step_before_s = 0.0;
+  double step_s = 0.0;
+  std::optional<int64_t> measured_peak_bytes;
+  int64_t peak_before_bytes = 0;
+  int64_t peak_bytes = 0;
+
+  friend bool operator==(const MeasuredRunReport&, const MeasuredRunReport&) = default;
+};
+
 struct RestsOn {
   PresetEvidence cluster;
   PresetEvidence framework;
   double step_time_sigma = 0.0;  // standard deviation of ln(step time) between runs of one source
   EvidenceLevel level = EvidenceLevel::kNeither;
   std::string sentence;          // all other members in one line
+  std::vector<MeasuredRunReport> measured;  // the runs of the question
 
   friend bool operator==(const RestsOn&, const RestsOn&) = default;
 };
 
+// Returns the evidence. `measured` are the runs of the question. If they corrected step times, 80 %
+// of runs like them take between 1 / `spread` and `spread` times the corrected step.
 RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
-                  const ModelSpec& model, const TrainingSpec& training = {});
+                  const ModelSpec& model, const TrainingSpec& training = {},
+                  std::vector<MeasuredRunReport> measured = {},
+                  std::optional<double> spread = std::nullopt);
 
 }  // namespace meshwright::planner

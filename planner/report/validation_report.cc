@@ -29,7 +29,8 @@ std::string Cell(std::string text) {
 
 std::string RowsToCsv(absl::Span<const RowPrediction> rows) {
   std::string csv = "row,sweep,peak_bytes,fraction_of_device,oom_probability,step_s,mfu,reason,"
-                    "step_low_s,step_high_s,measured_step_s,level,measured\n";
+                    "step_low_s,step_high_s,measured_step_s,level,measured,peak_low_bytes,"
+                    "peak_high_bytes,measured_peak_bytes\n";
   for (const RowPrediction& row : rows) {
     absl::StrAppendFormat(&csv, "%d,%s,", row.row, Cell(row.sweep));
     if (row.predicted) {
@@ -50,7 +51,13 @@ std::string RowsToCsv(absl::Span<const RowPrediction> rows) {
     if (row.step_s) csv += Number(*row.step_s);
     csv += ",";
     if (row.predicted) csv += EvidenceLevelName(row.predicted->level);
-    csv += row.given ? ",1\n" : ",0\n";
+    csv += row.given ? ",1," : ",0,";
+    if (row.predicted) csv += std::to_string(row.predicted->peak_low_bytes);
+    csv += ",";
+    if (row.predicted) csv += std::to_string(row.predicted->peak_high_bytes);
+    csv += ",";
+    if (row.peak_bytes) csv += Number(*row.peak_bytes);
+    csv += "\n";
   }
   return csv;
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "planner/estimate/peak_interval.h"
+
 namespace meshwright::planner {
 namespace {
 
@@ -34,9 +36,8 @@ int64_t AllowedBytes(const SearchRequest& request) {
 
 int64_t BytesAtOomProbability(const SearchRequest& request, double probability) {
   if (probability >= 1.0) return std::numeric_limits<int64_t>::max();
-  const FrameworkProfile& profile = request.profile;
-  const double fraction = profile.kept.oom_center +
-                          profile.kept.oom_width * std::log(probability / (1.0 - probability));
+  const OomCurve curve = OomCurveOf(request.profile, PeakErrorOf(ContextOf(request)).shared);
+  const double fraction = curve.center + curve.width * std::log(probability / (1.0 - probability));
   const auto memory_bytes = static_cast<double>(request.cluster.device.memory_bytes);
   return static_cast<int64_t>(std::clamp(fraction, 0.0, kMostDevices) * memory_bytes);
 }

@@ -3,9 +3,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "planner/correction/correction.h"
+#include "planner/correction/own_run.h"
 #include "planner/estimate/estimate.h"
 #include "planner/layout/condition.h"
 #include "planner/rules/rule_list.h"
@@ -98,12 +101,18 @@ struct SearchRequest {
   // If set, the search ends after this many seconds with the best layouts so far. The value is
   // above 0.
   std::optional<double> time_limit_s = std::nullopt;
+  // Runs that the user did, and the correction of estimates that follows from them; null without
+  // runs (planner/catalog/own_runs.h).
+  std::vector<OwnRun> own_runs = {};
+  std::shared_ptr<const Correction> correction = nullptr;
   SearchRun run = {};
 };
 
 // Returns a context that refers to the request's specs, which must outlive it.
 inline EstimateContext ContextOf(const SearchRequest& request) {
-  return {request.model, request.cluster, request.training, request.profile};
+  EstimateContext context = {request.model, request.cluster, request.training, request.profile};
+  context.correction = request.correction.get();
+  return context;
 }
 
 struct SearchResult {

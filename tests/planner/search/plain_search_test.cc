@@ -7,12 +7,15 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "planner/correction/correction.h"
+#include "planner/estimate/peak_interval.h"
 #include "planner/estimate/staged_estimate.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/search/block_recompute.h"
@@ -309,6 +312,49 @@ TEST(PlainSearch, FindsWhatTheSearchFinds) {
   EXPECT_GT(fronts, 60);
   EXPECT_GT(groups, 100);
   EXPECT_GT(others, 8);
+}
+
+// Own runs that were slower and larger than estimated, and one that was faster.
+std::shared_ptr<const Correction> CorrectionOf(const SearchRequest& request,
+                                               const std::vector<RankedLayout>& fit) {
+  std::vector<RunResidual> runs(2);
+  runs[0].layout = fit.front().layout;
+  runs[0].step = 0.2;
+  runs[0].peak = 0.1;
+  runs[1].layout = fit.back().layout;
+  runs[1].step = -0.3;
+  return std::make_shared<const Correction>(
+      runs, CorrectionPriors{.step_sigma = 0.2,
+                             .peak = {.shared = 0.1, .own = 0.05},
+                             .oom = OomCurveOf(request.profile, 0.0)});
+}
+
+TEST(PlainSearch, FindsWhatTheSearchFindsAfterOwnRuns) {
+  constexpr uint32_t kCorrected = 20;
+  int64_t fit = 0;
+  int64_t reordered = 0;
+  for (uint32_t seed = 1; seed <= kCorrected; ++seed) {
+    RandomProblem problem(seed);
+    SearchRequest request = problem.Request();
+    SCOPED_TRACE(Describe(seed, request));
+    const PlainSearch before(request);
+    if (before.fit.size() < 2) continue;
+    request.correction = CorrectionOf(request, before.fit);
+    const PlainSearch plain(request);
+    const absl::StatusOr<SearchResult> found = Search(request);
+    ASSERT_TRUE(found.ok()) << found.status();
+    EXPECT_EQ(found->funnel, plain.funnel);
+    const auto top = static_cast<size_t>(request.top);
+    ASSERT_EQ(Texts(found->layouts, top), Texts(plain.fit, top));
+    for (size_t i = 0; i < found->layouts.size(); ++i) {
+      EXPECT_EQ(found->layouts[i], plain.fit[i]) << FormatLayout(plain.fit[i].layout);
+    }
+    EXPECT_EQ(found->worth_a_trial, plain.trials);
+    fit += plain.funnel.evaluated;
+    reordered += Texts(plain.fit, top) != Texts(before.fit, top) ? 1 : 0;
+  }
+  EXPECT_GT(fit, 1000);
+  EXPECT_GT(reordered, 3);
 }
 
 // Compares every valid point with a single estimate.

@@ -192,6 +192,8 @@ void QueryFlags::AddFramework(CLI::App& app) {
       ->option_text("FILE|PROFILE");
 }
 
+void QueryFlags::AddMeasured(CLI::App& app) { measured.Add(app); }
+
 absl::StatusOr<planner::DeviceRange> QueryFlags::Range(const planner::PlanQuery& query) const {
   if (!sizes.empty()) return planner::ParseDeviceRange(sizes);
   ASSIGN_OR_RETURN(const int64_t all, planner::DevicesOf(query.cluster));
@@ -229,6 +231,7 @@ absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandContext& context,
   } else {
     query.training.precision = DefaultPrecisionOf(query.cluster);
   }
+  ASSIGN_OR_RETURN(query.measured, measured.ToTexts(query, server, context));
   return query;
 }
 

@@ -12,6 +12,7 @@
 #include "planner/scaling/device_range.h"
 #include "planner/spec/run_option_table.h"
 #include "tools/cli/common/context.h"
+#include "tools/cli/common/measured_flag.h"
 #include "tools/cli/common/server_flags.h"
 #include "tools/cli/io/command_files.h"
 
@@ -34,7 +35,7 @@ struct OutputFlags {
 
 // QueryFlags holds --model, --cluster, --gpus, --seq-len, --global-batch, --global-batch-tokens,
 // --framework, --dtype, --optimizer, --imbalance, --media-tokens and the options of a run
-// (kRunOptions).
+// (kRunOptions), and --measured.
 struct QueryFlags {
   std::string model;
   std::string cluster;
@@ -51,6 +52,7 @@ struct QueryFlags {
   double imbalance = 1.0;
   std::optional<int64_t> media_tokens = std::nullopt;
   std::array<std::string, planner::kRunOptions.size()> options;  // empty: the framework's default
+  MeasuredFlag measured;
 
   void AddModel(CLI::App& app);
   void AddTraining(CLI::App& app);
@@ -58,6 +60,7 @@ struct QueryFlags {
   void AddCluster(CLI::App& app);
   void AddClusterOfSizes(CLI::App& app);  // --gpus takes N or A..B
   void AddFramework(CLI::App& app);
+  void AddMeasured(CLI::App& app);
 
   // Returns the parsed `sizes` or, if there are none, all devices of the query's cluster.
   // REQUIRES: AddClusterOfSizes() was called.

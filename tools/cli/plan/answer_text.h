@@ -44,6 +44,7 @@ void VisitFields(const RequestText& request, Visitor& visit) {
     visit(planner::OnlyIf(!HasDefault(option, options), planner::Field(option.name)),
           option.text(options));
   }
+  visit(planner::OnlyIf(!query.measured.empty(), "measured"), query.measured);
 }
 
 constexpr planner::Field WhereSaid(const std::string& text, planner::Field field) {

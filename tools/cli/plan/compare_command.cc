@@ -80,7 +80,9 @@ void PrintTimes(const planner::CompareAnswer& answer, std::ostream& out) {
 
 void PrintMemory(const planner::CompareAnswer& answer, std::ostream& out) {
   PartsTable table(answer, "fullest device, GiB");
+  const bool is_corrected = !answer.rests_on.measured.empty();
   for (const planner::MemoryPart part : planner::kMemoryParts) {
+    if (part == planner::MemoryPart::kCorrection && !is_corrected) continue;
     table.Add(std::string(planner::PartName(part)), [part](const planner::Estimate& estimate) {
       return FormatGib(planner::PartBytes(estimate.memory, part));
     });
@@ -146,6 +148,7 @@ void AddCompareCommand(CLI::App& app, CommandContext& context) {
   flags->query.AddCluster(*command);
   flags->query.AddTraining(*command);
   flags->query.AddFramework(*command);
+  flags->query.AddMeasured(*command);
   AddPlot(*command, flags->plot,
           "Draw the parts of each layout's step and memory into this SVG file");
   command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");

@@ -110,6 +110,7 @@ void AddFitCommand(CLI::App& app, CommandContext& context) {
   flags->query.AddCluster(*command);
   flags->query.AddTraining(*command);
   flags->query.AddFramework(*command);
+  flags->query.AddMeasured(*command);
   command
       ->add_option("--layout", flags->layout,
                    "About this layout alone; without it about every layout")

@@ -159,6 +159,7 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
   flags->query.AddClusterOfSizes(*command);
   flags->query.AddTraining(*command);
   flags->query.AddFramework(*command);
+  flags->query.AddMeasured(*command);
   command->add_option("--top", flags->top, "Layouts to show")
       ->capture_default_str()
       ->option_text("K");
@@ -222,6 +223,7 @@ void AddEstimateCommand(CLI::App& app, CommandContext& context) {
   flags->query.AddCluster(*command);
   flags->query.AddTraining(*command);
   flags->query.AddFramework(*command);
+  flags->query.AddMeasured(*command);
   command
       ->add_option("--layout", flags->layout,
                    "Such as tp2.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b")

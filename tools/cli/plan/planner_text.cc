@@ -61,9 +61,27 @@ void PrintHeadline(const planner::PlanQuery& query, const planner::ParameterCoun
       << ", framework " << query.framework.name << "\n";
 }
 
+namespace {
+
+void PrintMeasured(const std::vector<planner::MeasuredRunReport>& runs, std::ostream& out) {
+  if (runs.empty()) return;
+  Table table({"measured", "step", "estimate", "corrected", "GiB", "estimate", "corrected"});
+  for (const planner::MeasuredRunReport& run : runs) {
+    const std::string none = run.out_of_memory ? "oom" : "-";
+    table.Add({run.layout, run.measured_step_s ? FormatSeconds(*run.measured_step_s) : none,
+               FormatSeconds(run.step_before_s), FormatSeconds(run.step_s),
+               run.measured_peak_bytes ? FormatGib(*run.measured_peak_bytes) : none,
+               FormatGib(run.peak_before_bytes), FormatGib(run.peak_bytes)});
+  }
+  table.Print(out);
+}
+
+}  // namespace
+
 void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>& notes,
                 std::ostream& out) {
   out << "rests on " << rests_on.sentence << "\n";
+  PrintMeasured(rests_on.measured, out);
   for (const std::string& note : notes) out << "note: " << note << "\n";
 }
 
@@ -224,15 +242,16 @@ void PrintMine(const std::optional<planner::UserLayoutReport>& mine, std::ostrea
 
 void PrintMemoryParts(const std::vector<planner::RankedLayout>& layouts, std::ostream& out) {
   std::vector<std::string> header = {"#"};
-  for (const planner::MemoryPart part : planner::kMemoryParts)
-    header.emplace_back(planner::PartName(part));
+  const std::vector<planner::MemoryPart> parts = planner::ShownParts(layouts.front().estimate);
+  for (const planner::MemoryPart part : parts) header.emplace_back(planner::PartName(part));
   header.insert(header.end(), {"total", "on pipeline rank"});
   Table table(std::move(header));
   for (size_t i = 0; i < layouts.size(); ++i) {
     const planner::MemoryEstimate& m = layouts[i].estimate.memory;
     std::vector<std::string> row = {std::to_string(i + 1)};
-    for (const planner::MemoryPart part : planner::kMemoryParts)
+    for (const planner::MemoryPart part : parts) {
       row.push_back(FormatGib(planner::PartBytes(m, part)));
+    }
     row.push_back(FormatGib(m.total_bytes()));
     row.push_back(std::to_string(m.pipeline_rank));
     table.Add(std::move(row));
@@ -258,15 +277,15 @@ void PrintNearest(const planner::SearchResult& result, int64_t allowed_bytes, st
 void PrintStages(const planner::EstimateAnswer& answer, std::ostream& out) {
   out << "memory of one device by pipeline rank, GiB (*: the fullest):\n";
   std::vector<std::string> header = {"  rank"};
-  for (const planner::MemoryPart part : planner::kMemoryParts)
-    header.emplace_back(planner::PartName(part));
+  const std::vector<planner::MemoryPart> parts = planner::ShownParts(answer.estimate);
+  for (const planner::MemoryPart part : parts) header.emplace_back(planner::PartName(part));
   header.insert(header.end(), {"total", "of device"});
   Table table(std::move(header));
   for (const planner::StageMemory& stage : answer.explanation.stages) {
     const int32_t rank = stage.memory.pipeline_rank;
     const bool binds = rank == answer.estimate.memory.pipeline_rank;
     std::vector<std::string> row = {(binds ? "* " : "  ") + std::to_string(rank)};
-    for (const planner::MemoryPart part : planner::kMemoryParts) {
+    for (const planner::MemoryPart part : parts) {
       row.push_back(FormatGib(planner::PartBytes(stage.memory, part)));
     }
     row.push_back(FormatGib(stage.memory.total_bytes()));
@@ -283,7 +302,9 @@ void PrintFit(const planner::EstimateAnswer& answer, std::ostream& out) {
   out << "  " << FormatPercent(e.fraction_of_device) << " of the device: "
       << (answer.fits() ? "fits under the 80 % rule with " : "over the 80 % rule by ")
       << FormatBytes(std::abs(spare)) << (answer.fits() ? " to spare" : "")
-      << "; probability of running out of memory " << FormatPercent(e.oom_probability) << "\n";
+      << "; probability of running out of memory " << FormatPercent(e.oom_probability)
+      << "\n  80 % of runs like this one peak at " << FormatBytes(e.peak_low_bytes) << " to "
+      << FormatBytes(e.peak_high_bytes) << "\n";
   const planner::Explanation& why = answer.explanation;
   if (why.experts) out << "  " << why.experts->sentence << "\n";
   if (why.latent_attention) out << "  " << why.latent_attention->sentence << "\n";

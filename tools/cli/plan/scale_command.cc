@@ -174,6 +174,7 @@ void AddScaleCommand(CLI::App& app, CommandContext& context) {
   flags->query.AddClusterOfSizes(*command);
   flags->query.AddTraining(*command);
   flags->query.AddFramework(*command);
+  flags->query.AddMeasured(*command);
   CLI::Option* weak =
       command->add_flag("--weak", flags->weak,
                         "The batch grows with the devices; B is the batch of the fewest devices "

@@ -1,0 +1,52 @@
+// PeakBelief models by which factor runs of one user need more memory than predicted, given what
+// some of these runs measured.
+//
+// ln(measured / predicted) of all peaks has a common part, which is normally distributed with mean
+// 0 before any run. A measured peak states this part up to a small scatter between layouts. A run
+// that fits or runs out of memory states it through the framework's probability of running out of
+// memory (OomProbability() in planner/estimate/estimate.h).
+#pragma once
+
+#include <cmath>
+
+#include "absl/types/span.h"
+
+namespace meshwright::planner {
+
+// A framework's probability of running out of memory as a logistic function of the share of the
+// device that is filled (FrameworkProfile::kept).
+struct OomCurve {
+  double center = 0.93;
+  double width = 0.04;
+
+  double At(double fraction_of_device) const;
+};
+
+// Standard deviations of ln(measured / estimated) of a peak.
+struct PeakError {
+  double shared = 0.0;  // of the part that all layouts of one user have in common
+  double own = 0.0;     // of the part that each layout has alone
+
+  double total() const { return std::hypot(shared, own); }
+};
+
+// The peak of one run, or whether it fitted.
+struct PeakFinding {
+  enum class Kind { kPeak, kFitted, kOutOfMemory };
+  Kind kind = Kind::kFitted;
+  double value = 0.0;               // for kPeak: ln(measured / predicted)
+  double fraction_of_device = 0.0;  // for the other kinds: the predicted share of the device
+};
+
+// The normal distribution that is nearest to what is known of the common part.
+struct PeakBelief {
+  double mean = 0.0;
+  double sigma = 0.0;
+};
+
+// Returns the belief after `findings`. `before` are the standard deviations of the common part and
+// of the scatter between layouts before them.
+PeakBelief PeakBeliefGiven(absl::Span<const PeakFinding> findings, const PeakError& before,
+                           const OomCurve& curve);
+
+}  // namespace meshwright::planner

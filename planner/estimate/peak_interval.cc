@@ -1,0 +1,42 @@
+#include "planner/estimate/peak_interval.h"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+
+namespace meshwright::planner {
+namespace {
+
+constexpr std::array<double, kEvidenceLevelNames.size()> kShared = {0.0, 0.1, 0.15, 0.15, 0.15};
+
+}  // namespace
+
+PeakError PeakErrorAt(EvidenceLevel level, const FrameworkProfile& profile) {
+  return {.shared = kShared[static_cast<size_t>(level)], .own = profile.kept.peak_sigma};
+}
+
+PeakError PeakErrorOf(const EstimateContext& context) {
+  return context.correction != nullptr
+             ? context.correction->peak_error()
+             : PeakErrorAt(LevelOf(context.cluster, context.profile), context.profile);
+}
+
+PeakInterval PeakIntervalOf(const PeakError& error) {
+  const double width = kEightyPercentSigmas * error.total();
+  return {.low = std::exp(-width), .high = std::exp(width)};
+}
+
+OomCurve WithSharedError(const OomCurve& curve, double shared_sigma) {
+  // A logistic function of width w rises like a normal distribution of deviation pi w / sqrt(3).
+  const double shared_width =
+      std::numbers::sqrt3 * std::numbers::inv_pi * curve.center * shared_sigma;
+  return {.center = curve.center, .width = std::hypot(curve.width, shared_width)};
+}
+
+OomCurve OomCurveOf(const FrameworkProfile& profile, double shared_sigma) {
+  return WithSharedError({.center = profile.kept.oom_center, .width = profile.kept.oom_width},
+                         shared_sigma);
+}
+
+}  // namespace meshwright::planner

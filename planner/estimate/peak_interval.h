@@ -1,0 +1,35 @@
+// Estimates how far the measured memory of a run may lie from the estimated one, and the
+// probability that the run goes out of memory.
+#pragma once
+
+#include "planner/correction/peak_belief.h"
+#include "planner/estimate/step_interval.h"
+#include "planner/profile/context.h"
+#include "planner/profile/framework_profile.h"
+
+namespace meshwright::planner {
+
+// Returns the error of a peak at the level. What layouts share is chosen so that intervals hold 80 %
+// of published peaks whose file took no part in any fit (docs/accuracy.md), and 0 at kFittedSource.
+// What each layout adds is the framework's `peak_sigma`.
+PeakError PeakErrorAt(EvidenceLevel level, const FrameworkProfile& profile);
+
+// Returns the error of a question's peaks: what the user's own runs leave open, or PeakErrorAt() of
+// the question's level if no run is given.
+PeakError PeakErrorOf(const EstimateContext& context);
+
+// The interval that holds the peaks of 80 % of runs, as factors of the estimated peak.
+struct PeakInterval {
+  double low = 1.0;   // at most 1
+  double high = 1.0;  // at least 1
+};
+PeakInterval PeakIntervalOf(const PeakError& error);
+
+// Returns the curve, widened by an error of peaks that all layouts share. Its center stays.
+OomCurve WithSharedError(const OomCurve& curve, double shared_sigma);
+
+// Returns the framework's probability of running out of memory by the filled share of the device,
+// widened by WithSharedError().
+OomCurve OomCurveOf(const FrameworkProfile& profile, double shared_sigma);
+
+}  // namespace meshwright::planner

@@ -1,0 +1,37 @@
+// ResidualKernel is the covariance of two layouts' residuals under ResidualPriors
+// (planner/policy/residual_model.h says what it is the sum of).
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+#include "planner/policy/residual_priors.h"
+
+namespace meshwright::planner {
+
+// Returns the share of the local part that two layouts have in common.
+inline double NearShare(const ResidualPriors& priors, double squared_distance) {
+  return std::exp(-0.5 * squared_distance / (priors.reach * priors.reach));
+}
+
+// Returns the covariance. `slope` is the dot product of the layouts' points, `near` is their
+// NearShare(), and `factor` multiplies the deviations of slopes and of the local part.
+inline double ResidualKernel(const ResidualPriors& priors, double factor, double slope,
+                             double near) {
+  const double axis = factor * priors.axis;
+  const double local = factor * priors.near;
+  return priors.common * priors.common + axis * axis * slope + local * local * near;
+}
+
+// Calls visit(factor, log of its weight before any measurement) for each value of the factor over
+// which a posterior is averaged. A single result says nothing of how layouts differ, so the factor
+// is 1 unless at least two are measured.
+template <typename Visit>
+void ForEachFactor(const ResidualPriors& priors, size_t measured, const Visit& visit) {
+  if (measured < 2 || priors.factor <= 0.0) return visit(1.0, 0.0);
+  for (const double step : {-2.0, -1.0, 0.0, 1.0, 2.0}) {
+    visit(std::exp(step * priors.factor), -0.5 * step * step);
+  }
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,112 @@
+#include "planner/policy/residual_surface.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "Eigen/Cholesky"
+#include "Eigen/Core"
+#include "planner/policy/eigen_values.h"
+#include "planner/policy/residual_kernel.h"
+
+namespace meshwright::planner {
+namespace {
+
+std::vector<TrialPoint> PointsOf(absl::Span<const LayoutResidual> measured) {
+  std::vector<TrialPoint> points;
+  for (const LayoutResidual& one : measured) points.push_back(PointOf(one.layout));
+  return points;
+}
+
+TrialPoint MeanOf(const std::vector<TrialPoint>& points) {
+  TrialPoint mean(points.front().size(), 0.0);
+  for (const TrialPoint& point : points) {
+    for (size_t i = 0; i < mean.size(); ++i) {
+      mean[i] += point[i] / static_cast<double>(points.size());
+    }
+  }
+  return mean;
+}
+
+void Subtract(const TrialPoint& middle, TrialPoint& point) {
+  for (size_t i = 0; i < point.size(); ++i) point[i] -= middle[i];
+}
+
+Eigen::Map<const Eigen::VectorXd> VectorOf(const std::vector<double>& values) {
+  return {values.data(), Index(values.size())};
+}
+
+}  // namespace
+
+ResidualSurface::ResidualSurface(absl::Span<const LayoutResidual> measured,
+                                 const ResidualPriors& priors)
+    : priors_(priors), points_(PointsOf(measured)) {
+  middle_ = MeanOf(points_);
+  for (TrialPoint& point : points_) Subtract(middle_, point);
+  std::vector<double> values;
+  for (const LayoutResidual& one : measured) values.push_back(one.value);
+  ForEachFactor(priors, measured.size(), [&](double factor, double log_weight) {
+    components_.push_back(ComponentOf(factor, log_weight, values));
+  });
+  double largest = components_.front().weight;
+  for (const Component& component : components_) largest = std::max(largest, component.weight);
+  double total = 0.0;
+  for (Component& component : components_) {
+    total += component.weight = std::exp(component.weight - largest);
+  }
+  for (Component& component : components_) component.weight /= total;
+}
+
+std::vector<double> ResidualSurface::CovariancesWith(const TrialPoint& point, double factor) const {
+  std::vector<double> covariances;
+  covariances.reserve(points_.size());
+  for (const TrialPoint& other : points_) {
+    covariances.push_back(ResidualKernel(priors_, factor, DotProduct(point, other),
+                                         NearShare(priors_, SquaredDistance(point, other))));
+  }
+  return covariances;
+}
+
+ResidualSurface::Component ResidualSurface::ComponentOf(double factor, double log_weight,
+                                                        absl::Span<const double> values) const {
+  const Eigen::Index count = Index(points_.size());
+  Eigen::MatrixXd covariance(count, count);
+  for (size_t i = 0; i < points_.size(); ++i) {
+    covariance.col(Index(i)) = VectorOf(CovariancesWith(points_[i], factor));
+  }
+  covariance.diagonal().array() += Square(priors_.noise);
+  const Eigen::LLT<Eigen::MatrixXd> root(covariance);
+  const Eigen::Map<const Eigen::VectorXd> residuals(values.data(), count);
+  const Eigen::VectorXd solved = root.solve(residuals);
+  const Eigen::MatrixXd lower = root.matrixL();
+  Component component;
+  component.factor = factor;
+  component.weight =
+      log_weight - 0.5 * residuals.dot(solved) - lower.diagonal().array().log().sum();
+  component.root = Flat(lower);
+  component.solved = Flat(solved);
+  return component;
+}
+
+Residual ResidualSurface::At(const Layout& layout) const {
+  TrialPoint point = PointOf(layout);
+  Subtract(middle_, point);
+  const Eigen::Index count = Index(points_.size());
+  const double own_slope = DotProduct(point, point);
+  double mean = 0.0;
+  double square = 0.0;
+  for (const Component& component : components_) {
+    const std::vector<double> covariances = CovariancesWith(point, component.factor);
+    const Eigen::Map<const Eigen::MatrixXd> root(component.root.data(), count, count);
+    const Eigen::VectorXd explained =
+        root.triangularView<Eigen::Lower>().solve(VectorOf(covariances));
+    const double at = VectorOf(covariances).dot(VectorOf(component.solved));
+    const double variance =
+        ResidualKernel(priors_, component.factor, own_slope, 1.0) - explained.squaredNorm();
+    mean += component.weight * at;
+    square += component.weight * (Square(at) + std::max(0.0, variance));
+  }
+  return {mean, std::sqrt(std::max(0.0, square - Square(mean)))};
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,49 @@
+// ResidualSurface predicts the error of an estimated step time, ln(measured / predicted), for any
+// layout, given the errors of a few layouts that were measured.
+//
+// The prior is that of ResidualModel (planner/policy/residual_model.h), which has a fixed list of
+// layouts and knows related sweeps. Slopes are taken about the mean of the measured layouts, so
+// that a single measurement shifts layouts by what they share with it, and by nothing else.
+#pragma once
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "planner/layout/layout.h"
+#include "planner/policy/residual_model.h"
+#include "planner/policy/residual_priors.h"
+#include "planner/policy/trial_point.h"
+
+namespace meshwright::planner {
+
+struct LayoutResidual {
+  Layout layout;
+  double value = 0.0;  // ln(measured / predicted) of the step time
+};
+
+class ResidualSurface {
+ public:
+  // REQUIRES: `measured` is not empty.
+  ResidualSurface(absl::Span<const LayoutResidual> measured, const ResidualPriors& priors);
+
+  // Returns the residual of a layout, without measurement noise.
+  Residual At(const Layout& layout) const;
+
+ private:
+  // The posterior at one value of the scale factor on slope and local kernels.
+  struct Component {
+    double factor = 1.0;
+    double weight = 0.0;          // weights of all components add up to 1
+    std::vector<double> root;     // L in column-major order: L L' is the measured covariance
+    std::vector<double> solved;   // the inverse of L L' times the measured values
+  };
+  Component ComponentOf(double factor, double log_weight, absl::Span<const double> values) const;
+  std::vector<double> CovariancesWith(const TrialPoint& point, double factor) const;
+
+  const ResidualPriors priors_;
+  TrialPoint middle_;
+  std::vector<TrialPoint> points_;  // the measured points minus `middle_`
+  std::vector<Component> components_;
+};
+
+}  // namespace meshwright::planner

@@ -1,0 +1,43 @@
+#include "planner/estimate/peak_interval.h"
+
+#include <gtest/gtest.h>
+
+#include "planner/estimate/estimate.h"
+#include "tests/planner/test_specs.h"
+
+namespace meshwright::planner {
+namespace {
+
+TEST(PeakInterval, IsWiderTheFartherTheEvidence) {
+  const FrameworkProfile profile = FindProfile("megatron").value();
+  const PeakError source = PeakErrorAt(EvidenceLevel::kFittedSource, profile);
+  const PeakError others = PeakErrorAt(EvidenceLevel::kFrameworkAndChip, profile);
+  const PeakError neither = PeakErrorAt(EvidenceLevel::kNeither, profile);
+  EXPECT_EQ(source.shared, 0.0);
+  EXPECT_EQ(source.own, profile.kept.peak_sigma);
+  EXPECT_LT(source.total(), others.total());
+  EXPECT_LT(others.total(), neither.total());
+  EXPECT_GT(PeakIntervalOf(source).low, PeakIntervalOf(neither).low);
+  EXPECT_LT(PeakIntervalOf(source).high, PeakIntervalOf(neither).high);
+}
+
+TEST(PeakInterval, ASharedErrorWidensTheProbabilityAndKeepsItsCenter) {
+  const FrameworkProfile profile = FindProfile("megatron").value();
+  const OomCurve own = OomCurveOf(profile, 0.0);
+  const OomCurve wide = OomCurveOf(profile, 0.15);
+  EXPECT_DOUBLE_EQ(wide.At(profile.kept.oom_center), 0.5);
+  EXPECT_GT(wide.At(0.8 * profile.kept.oom_center), own.At(0.8 * profile.kept.oom_center));
+  EXPECT_LT(wide.At(1.2 * profile.kept.oom_center), own.At(1.2 * profile.kept.oom_center));
+}
+
+TEST(PeakInterval, AnEstimateHasIt) {
+  const TestContext specs = MakeContext("llama-3-8b", "h100", 8192, 64);
+  const Estimate estimate = EstimateLayout(specs.get(), MakeLayout("tp2.dp8.mb1.zero1"));
+  const PeakInterval interval = PeakIntervalOf(PeakErrorOf(specs.get()));
+  const auto total = static_cast<double>(estimate.memory.total_bytes());
+  EXPECT_NEAR(static_cast<double>(estimate.peak_low_bytes), interval.low * total, 1.0);
+  EXPECT_NEAR(static_cast<double>(estimate.peak_high_bytes), interval.high * total, 1.0);
+}
+
+}  // namespace
+}  // namespace meshwright::planner

@@ -26,7 +26,7 @@ LayerRecompute RecomputeOf(const Layout& layout, int64_t layer);
 struct RecomputedParts {
   EnumSet<KeptTensor> frees;   // tensors that operators no longer save
   EnumSet<OperatorName> runs;  // operators whose forward is recomputed
-  // Whether recompute leaves out the operators after the last tensor that backward reads.
+  // If true, recompute leaves out the operators after the last tensor that backward reads.
   bool stops_early = false;
 
   // Returns whether the input of the block's second half is freed, so that the first half has to

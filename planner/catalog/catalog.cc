@@ -153,7 +153,8 @@ std::string ProfileToJson(const FrameworkProfile& profile) {
 absl::StatusOr<ModelSpec> FindModel(std::string_view name) {
   const auto text = ModelText(name);
   if (!text.ok()) return text.status();
-  // With all of its windows: those that a sequence does not reach change nothing.
+  // The model keeps all of its windows, because a window that is longer than the sequence changes
+  // nothing.
   return ModelFromConfig(name, *text, std::numeric_limits<int64_t>::max());
 }
 

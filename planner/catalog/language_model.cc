@@ -18,7 +18,7 @@ using nlohmann::json;
 constexpr const char* kModelType = "model_type";
 constexpr const char* kArchitectures = "architectures";
 
-// What a wrapper says of its language model too.
+// A wrapper has these keys for its language model too.
 constexpr const char* kOfTheWhole[] = {"tie_word_embeddings"};
 constexpr const char* kInherited[] = {"vocab_size", "quantization_config"};
 

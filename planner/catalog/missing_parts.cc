@@ -32,7 +32,8 @@ struct Finding {
   }
 };
 
-// Returns what to show of a value that a rule does not allow: of a list the first such item.
+// Returns the text that a message shows for a value that a rule does not allow. If the value is a
+// list, this is the first item that the rule does not allow.
 std::string ShownOf(const KeyRule& rule, const json& value) {
   if (!value.is_array() || rule.items.empty()) return ShownValue(value);
   for (const json& item : value) {

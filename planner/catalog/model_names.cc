@@ -38,7 +38,7 @@ void DropTrainings(std::vector<std::string>& words) {
   }
 }
 
-// Whether the word is a number of layers, such as "12l".
+// Returns whether the word is a number of layers, such as "12l".
 bool CountsLayers(const std::string& word) {
   return word.size() > 1 && word.back() == 'l' &&
          std::all_of(word.begin(), word.end() - 1, [](char c) { return IsDigit(c); });

@@ -35,7 +35,7 @@ std::vector<std::string> NotesOnModel(const SpecSource& model, int64_t seq_len) 
   absl::StatusOr<ModelConfig> read = ReadModelConfig(model.name, *text, seq_len);
   if (!read.ok()) return {};
   if (is_preset) {
-    // Whoever wrote the file knows what changes neither memory nor time.
+    // Notes about keys that change neither memory nor time are of no use for a preset.
     read->model.set_aside.clear();
     read->without_effect.clear();
   }

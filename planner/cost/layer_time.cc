@@ -14,7 +14,7 @@ bool IsFlash(AttentionKernel kernel) {
   return kernel != AttentionKernel::kFusedSoftmax && kernel != AttentionKernel::kEager;
 }
 
-// Returns the work of the rank of a ring that has most of it, relative to the mean.
+// Returns the work of the busiest rank of a ring, relative to the mean over ranks.
 double LargestRingShare(const StepShape& step, const Operator& op) {
   if (step.context.profile.communication.balanced_ring) return 1.0;
   return 2.0 - 1.0 / static_cast<double>(op.attention.ring_stops);
@@ -81,10 +81,10 @@ void AddAttention(const StepShape& step, const Operator& op, LayerTime& time) {
   if (op.recomputed) time.recompute_s += forward_s;
 }
 
-// Returns the seconds that the ring exposes. It passes keys and values on while attention works on
-// the block before, for `attention_s` in all; what does not fit behind a block is exposed, and so
-// is adding up the parts. Ranks hold a block from either end of the sequence, so that all have the
-// same work.
+// Returns the seconds that the ring exposes. The ring passes keys and values on while attention
+// works on the block before; attention takes `attention_s` in total. Communication that takes
+// longer than a block is exposed, and so is the sum of the parts. Ranks hold a block from either
+// end of the sequence, so that all have the same work.
 double RingTime(const StepShape& step, const Operator& op, PassKind pass, double attention_s) {
   double hop_s = 0.0;
   for (const OperatorCollective& message : op.pass(pass).collectives) {

@@ -67,7 +67,7 @@ struct LayoutKey {
   std::string_view absent = {};
   // The role of the groups whose size the key is.
   std::optional<GroupRole> role = std::nullopt;
-  // Whether the key is an axis. The product of all axes is the number of devices.
+  // If true, the key is an axis. The product of all axes is the number of devices.
   bool divides_devices = false;
   KeyDistance distance = KeyDistance::kPresence;
   Burden burden = Burden::kNone;

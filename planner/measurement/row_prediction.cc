@@ -26,7 +26,7 @@ double PeakFlops(const PlannedRow& planned) {
          static_cast<double>(planned.devices);
 }
 
-// What was measured, in the planner's terms.
+// Adds the measured figures in the planner's terms.
 void AddMeasured(const Measurement& measured, const PlannedRow& planned, RowPrediction& row) {
   const auto devices = static_cast<double>(planned.devices);
   const OptionalNumber& tokens_per_s = measured.tokens_per_s_per_gpu;

@@ -42,7 +42,8 @@ ResidualModel::ResidualModel(std::vector<TrialPoint> points, const ResidualPrior
       points_(About(middle_, std::move(points))),
       related_(points_, middle_, priors, relatives) {}
 
-// The kernels between the layouts and those that were seen, before the factor.
+// The kernels between all layouts and the layouts that were measured or are running, before the
+// scale factor is applied.
 struct ResidualModel::Seen {
   Seen(const ResidualModel& model, absl::Span<const MeasuredResidual> measured,
        absl::Span<const size_t> running, double running_noise)
@@ -143,7 +144,8 @@ ResidualPosterior::Component ResidualModel::At(double factor, bool relatives_spe
   for (size_t i = 0; i < seen.values.size(); ++i) {
     values(Index(i)) = seen.values[i].value - prior.Mean(seen.values[i].layout);
   }
-  // What was measured stands first, so that its own root is the top left corner of the whole.
+  // The measured layouts stand first, so that the root of their covariance is the top left corner
+  // of the whole root.
   const auto corner = root.topLeftCorner(known, known);
   if (known > 0) corner.triangularView<Eigen::Lower>().solveInPlace(values);
 
@@ -177,7 +179,7 @@ ResidualPosterior ResidualModel::Given(absl::Span<const MeasuredResidual> measur
           log_weight + std::log(speak ? priors_.trust : 1.0 - priors_.trust);
     }
   };
-  // A single result says nothing of how layouts differ.
+  // A single result does not show how layouts differ.
   if (measured.size() < 2 || priors_.factor <= 0.0) {
     add(1.0, 0.0);
   } else {
@@ -220,7 +222,7 @@ std::vector<double> ResidualPosterior::CovariancesWith(size_t layout) const {
     const Eigen::Map<const Eigen::MatrixXd> root(component.root.data(), count, count);
     const Eigen::Map<const Eigen::MatrixXd> explained(component.explained.data(), count,
                                                       sum.size());
-    // The layout's prior covariances, less what is explained of them.
+    // The layout's prior covariances, minus the parts that the measurements explain.
     sum += component.weight *
            (explained.transpose() * (root.row(place).transpose() - explained.col(column)));
     const double mean = component.residuals[layout].mean;

@@ -1,11 +1,12 @@
-// MeasuredFirst corrects the predictions of a sweep's rows by what the sweep's first runs measured:
-// the runs that the planner would do first.
+// MeasuredFirst corrects the predictions of a sweep's rows by the measured times of a few of these
+// rows: the rows that the planner would run first.
 //
 // A sweep is the rows of one `sweep`, model, global batch and number of devices. Step times are
 // corrected by the policy's residual model (planner/policy/residual_model.h), whose common part has
 // the width of the row's interval as its prior. Peaks are corrected by a factor that all layouts of
 // a sweep share, and probabilities of running out of memory by which of the first runs fitted
-// (planner/policy/fit_belief.h). Intervals narrow to what is left open.
+// (planner/policy/fit_belief.h). The corrected intervals are narrower: they cover only the error
+// that remains.
 #pragma once
 
 #include <cstdint>

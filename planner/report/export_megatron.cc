@@ -61,7 +61,7 @@ void AddStages(const ExportJob& job, std::vector<std::string>& flags) {
     flags.push_back("--spec megatron.core.models.hybrid.hybrid_layer_specs hybrid_stack_spec");
     return;
   }
-  // Where the layout names the stages, Megatron-LM counts the chunks itself.
+  // If the layout names the stages, Megatron-LM counts the chunks itself.
   if (layout.vpp > 1 && layout.stages.empty()) {
     flags.push_back(absl::StrFormat("--num-virtual-stages-per-pipeline-rank %d", layout.vpp));
   }

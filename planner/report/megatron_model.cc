@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kVocabMultiple = 128;
 
-// The layer groups, by the properties in which they may differ. A pointer is null where no layer
+// The layer groups, by the properties in which they may differ. A pointer is null if no layer
 // has the part.
 struct LayerKinds {
   const Attention* attention = nullptr;  // without its window

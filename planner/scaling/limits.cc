@@ -51,7 +51,7 @@ struct Values {
   int64_t At(int64_t place) const {
     return listed.empty() ? first + step * place : listed[static_cast<size_t>(place)];
   }
-  // Returns the index of the largest value up to `value`; 0 where all are larger.
+  // Returns the index of the largest value up to `value`; 0 if all are larger.
   int64_t PlaceOf(int64_t value) const {
     return std::clamp<int64_t>((value - first) / step, 0, count - 1);
   }

@@ -74,7 +74,8 @@ SearchRequest WithChoiceAlone(const SearchRequest& request, const OptionChoice& 
   return with;
 }
 
-// Where the caller's own layout stands among none, if its options are not those of every point.
+// Returns the rank of the caller's own layout without comparing it with other layouts, if the
+// layout's options differ from the options of the points.
 std::optional<UserLayoutRank> PlaceMine(const SearchRequest& request, const SearchSpace& space) {
   if (!request.mine || (request.choices.empty() && !request.mine_options)) return std::nullopt;
   SearchRequest of = request;

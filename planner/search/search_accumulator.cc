@@ -345,7 +345,8 @@ void SearchAccumulator::Rank(const Layout& layout, const Costs& costs, int64_t l
   groups_.Offer(ranked, order_);
 }
 
-// The nearest matters only where nothing fits, and a trial only where it beats all that does.
+// The layout nearest to fitting matters only if no layout fits. A trial that exceeds the memory
+// criterion matters only if it beats every layout that fits.
 template <typename Costs>
 void SearchAccumulator::PutOver(const Layout& layout, const Costs& costs, int64_t least_bytes) {
   ++funnel_.memory;

@@ -11,9 +11,9 @@
 namespace meshwright::planner {
 namespace {
 
-// How many actions of a run of like ones are followed, half at each end. Within a run the held
-// bytes grow or shrink evenly, so the peak is at one of its ends; transient states differ only at
-// the very ends.
+// The number of actions that are followed in a run of like actions, half of them at each end.
+// Within a run the held bytes grow or shrink evenly, so the peak is at one of its ends; transient
+// states differ only at the very ends.
 constexpr int64_t kEnds = 4;
 
 // The actions of a rank's list that can be at its peak. `skipped` like actions precede each.

@@ -64,8 +64,8 @@ class CallDispatcher {
     return Lease(context, limits_->watchers());
   }
 
-  // Returns the caller as events name it, or an empty text if callers need not authenticate.
-  // Whether the caller may call was checked before (server/calls/call_checker.h).
+  // Returns the caller as events name it, or an empty text if callers need not authenticate. The
+  // caller's permission was checked before (server/calls/call_checker.h).
   absl::StatusOr<std::string> ActorOf(const grpc::CallbackServerContext& context) const;
 
   // Answers with the status that `work` returns. REQUIRES: `work` only reads and never blocks,

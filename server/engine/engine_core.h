@@ -164,7 +164,7 @@ class EngineCore {
   Found Find(const wire::AttemptKey& key);
   // Returns a transition from the trial's current state; the caller fills in the rest.
   db::TrialTransition TransitionOf(const Found& found) const;
-  // Why an attempt gave no result.
+  // The reason why an attempt gave no result.
   enum class Left : uint8_t { kReturned, kLost, kBroken };
   // Makes the trial pending with its next attempt, or failed, because of what `member` did. Tells
   // the other members to end their shares.

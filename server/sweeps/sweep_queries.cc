@@ -26,7 +26,7 @@ namespace {
 
 constexpr char kAllSweeps[] = "sweeps/-";
 
-// Returns nullopt where the request names no order.
+// Returns nullopt if the request names no order.
 absl::StatusOr<std::optional<db::MeasurementOrder>> ReadOrder(const std::string& order_by) {
   if (order_by.empty()) return std::nullopt;
   if (order_by == "step_s" || order_by == "step_time") return db::MeasurementOrder::kStepTime;

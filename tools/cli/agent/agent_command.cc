@@ -53,7 +53,7 @@ struct AgentFlags {
   double benchmark_budget_s = trial::BenchmarkPlan().budget_s;
 };
 
-// Logs about an agent before there is one that does.
+// Logs about an agent that does not exist yet and so can't log itself.
 void SayOfAgent(const agent::AgentOptions& options, LogLevel level, std::string message) {
   options.log({.level = level, .message = std::move(message), .about = {.agent = options.name}});
 }
@@ -138,7 +138,7 @@ absl::StatusOr<planner::ClusterSpec> MeasuredCluster(const AgentFlags& flags,
   return made.cluster;
 }
 
-// Returns the text of a cluster file; empty where there is none: the agent then runs without one,
+// Returns the text of a cluster file; empty if there is none: the agent then runs without one,
 // and only logs what went wrong.
 std::string ClusterOfDevices(const AgentFlags& flags, const agent::AgentOptions& options,
                              const StopRequest& stop, CommandContext& context) {

@@ -75,7 +75,7 @@ absl::Status CheckDates(const std::string& path, const server::CertificateDates&
   return absl::OkStatus();
 }
 
-// OK where nobody in `kept_out` may read or write the file.
+// OK if nobody in `kept_out` may read or write the file.
 absl::Status CheckMode(std::string_view flag, const std::string& path, mode_t kept_out) {
   struct stat file = {};
   if (stat(path.c_str(), &file) != 0 || (file.st_mode & kept_out) == 0) return absl::OkStatus();

@@ -14,7 +14,8 @@
 
 namespace meshwright::cli {
 
-// How the server is reached. The flags of its agents have to match.
+// The address and the security at which agents reach the server. The flags of its agents have to
+// match.
 struct ServerEnd {
   std::string listen;
   bool has_tls = false;

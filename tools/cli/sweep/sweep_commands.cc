@@ -78,7 +78,7 @@ std::vector<planner::DrawnTrial> DrawnTrials(const ShownSweep& shown) {
   return drawn;
 }
 
-// Prints how the sweep converged, one line per trial; nothing where fewer than two were measured.
+// Prints how the sweep converged, one line per trial; nothing if fewer than two were measured.
 void PrintDrawing(const ShownSweep& shown, std::ostream& out) {
   const std::vector<std::string> lines = planner::SweepLines(DrawnTrials(shown));
   if (lines.empty()) return;

@@ -55,7 +55,7 @@ struct SweepText {
 template <typename Visitor>
 void VisitFields(const SweepText& text, Visitor& visit) {
   const v1::Sweep& sweep = text.sweep;
-  // Whether the sweep chooses its trials itself.
+  // If true, the sweep chooses its trials itself.
   const bool chooses = sweep.max_trials() != 0;
   planner::OrderedMap<int32_t> by_state;
   for (const auto& [state, count] : sweep.trials_by_state()) by_state.emplace_back(state, count);

@@ -27,7 +27,7 @@ struct CompactResult {
   int64_t bytes_before = 0;
   int64_t bytes_after = 0;
   int64_t events = 0;  // events deleted
-  // Deleted models, trainings, clusters and profiles. No sweep referred to them.
+  // The numbers of deleted models, trainings, clusters and profiles to which no sweep referred.
   int64_t shapes = 0;
 };
 

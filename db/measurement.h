@@ -116,7 +116,7 @@ struct ImportedRun {
   std::string row_hash;  // of the values in the file's row
   std::string origin;    // who measured the run
   std::string sweep;     // the sweep that the file names; not a sweep of this store
-  // The framework that ran it.
+  // The framework that ran the measured training.
   std::string framework;
   std::string notes;
   absl::Time import_time;

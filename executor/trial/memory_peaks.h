@@ -9,7 +9,7 @@ namespace meshwright::trial {
 // Device memory in addition to the tensors' memory; absent on a CPU.
 struct DeviceMemoryUse {
   // Peak bytes that the allocator reserved on the device: tensors, and freed blocks that it cached.
-  // A memory limit bounds this.
+  // A memory limit applies to these bytes.
   int64_t peak_reserved_bytes = 0;
   // The number of times that the allocator found no free block, released its cache and retried.
   // Each retry waits for the device.

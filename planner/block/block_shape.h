@@ -21,7 +21,7 @@
 namespace meshwright::planner {
 
 // Describes how a run trains the units of a shape. ApplyTraining()
-// (planner/block/trained_operators.h) turns it into what each operator does.
+// (planner/block/trained_operators.h) derives from it what each operator computes.
 struct BlockTraining {
   UnitTraining layer = UnitTraining::kTrained;
   UnitTraining embedding = UnitTraining::kTrained;
@@ -108,7 +108,7 @@ struct BlockShape {
   int64_t query_rank = 0;
   int64_t kv_rank = 0;
   int64_t rotary_dim = 0;
-  // The next seven mean the same as in the model's Attention.
+  // The next seven members have the same meaning as in the model's Attention.
   AttentionGate attention_gate = AttentionGate::kNone;
   bool shares_keys = false;
   bool values_are_keys = false;

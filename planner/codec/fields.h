@@ -124,8 +124,8 @@ constexpr Field OrNull(Field field) {
 // Returns `field`, written as null unless `present`.
 constexpr Field NullUnless(bool present, Field field) { return OrNull(OnlyIf(present, field)); }
 
-// Returns `field`, whose struct is written as the list of its fields. In a vector this holds for
-// each struct. Reading requires all of the fields.
+// Returns `field`, whose struct is written as the list of its fields. In a vector, each struct is
+// written as such a list. Reading requires all of the fields.
 constexpr Field AsList(Field field) {
   field.as_list = true;
   return field;
@@ -171,7 +171,8 @@ constexpr Field OnlyInText(Field field) {
   return field;
 }
 
-// Returns `field`, which texts leave out. Texts express it in another way, or contain it elsewhere.
+// Returns `field`, which only messages contain. A text expresses the value in another way, or
+// contains it elsewhere.
 constexpr Field OnlyOnWire(Field field) {
   field.only_wire = true;
   return field;

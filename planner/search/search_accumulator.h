@@ -102,8 +102,8 @@ class SearchAccumulator {
   template <typename Costs>
   void Select(const ValidPoint& point, const Costs& costs);
   // Returns whether the request's condition admits the layout that differs from `layout` only in
-  // recomputing a part of each chunk or layer. Whether it admits `layout` itself does not matter.
-  // Returns false unless `layout` recomputes nothing or everything.
+  // recomputing a part of each chunk or layer. The result does not depend on whether the condition
+  // admits `layout` itself. Returns false unless `layout` recomputes nothing or everything.
   bool AsksForPartsOf(const Layout& layout) const;
   template <typename Costs>
   void LookAtParts(const Layout& layout, const Costs& costs);

@@ -208,7 +208,7 @@ struct ClusterSpec {
   std::string source;  // where the figures come from, in words
   Evidence rests_on = Evidence::kAssumption;
   // The parts whose figures differ from the preset on which the cluster is based. The evidence for
-  // the preset says nothing about these parts.
+  // the preset does not cover these parts.
   EnumSet<ClusterPart> unmeasured = {};
   // The machine on which the figures were measured; empty if they were not measured on one machine.
   Fingerprint fingerprint;

@@ -88,8 +88,8 @@ class CallDispatcher {
               SearchCall search, std::function<void(const absl::Status&)> done) const;
 
   // Runs `search` as Search() does, and answers with its status. The call holds one slot for a
-  // pending call and one for a search. Slots for searches are scarcer, and Ask streams take them
-  // too.
+  // pending call and one for a search. There are fewer slots for searches than for calls, and Ask
+  // streams take slots for searches too.
   grpc::ServerUnaryReactor* AnswerWithSearch(grpc::CallbackServerContext* context,
                                              const google::protobuf::Message& request,
                                              SearchCall search) const;

@@ -128,12 +128,13 @@ class EngineCore {
 
   // Counts one more consecutive failure of the agent, and quarantines it after too many.
   void NoteFailure(const std::string& agent, const std::string& why);
-  // Counts a failure of the agent, since it vanished while it held the attempt. An agent that
-  // vanishes with several attempts has one failure.
+  // Counts a failure of the agent, since it vanished while it held the attempt. If an agent
+  // vanishes with several attempts, this counts as one failure.
   void NoteLoss(const std::string& agent, const std::string& why, GivenAttempt& attempt);
-  // Resets the agent's count, since an attempt of it ended without such a failure.
+  // Resets the agent's count of consecutive failures, since one of its attempts ended without an
+  // infrastructure failure.
   void NoteWorks(const std::string& agent);
-  // Takes back a failure that turned out to be none.
+  // Subtracts a counted failure that turned out not to be a failure.
   void TakeFailureBack(const std::string& agent);
   void SetQuarantine(const db::AgentQuarantine& quarantine);
   // Returns NotFound if the agent is neither connected nor has a quarantine record, and Unavailable

@@ -240,7 +240,8 @@ void VisitFields(const EventText& text, Visitor& visit) {
   visit(NullWithout(event.actor(), "actor"), event.actor());
   visit(planner::OrNull(planner::OnlyInText(planner::Open({"data", "Details, by kind"}))),
         text.data);
-  // The one that is set is printed as `data`, with the fields of executor/wire/event_fields.h.
+  // The details that are set are printed as `data`, with the fields of
+  // executor/wire/event_fields.h.
   for (const char* name : {"placed", "stepped", "left", "refused"}) {
     visit(planner::OnlyOnWire(name), planner::NoValue());
   }

@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Starts the program with its standard output in `out`. Returns -1 where it can't be started.
+// Starts the program with its standard output in `out`. Returns -1 if it can't be started.
 pid_t Spawn(const std::vector<std::string>& command, int out) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);

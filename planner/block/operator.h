@@ -337,7 +337,7 @@ struct Operator {
   // product.
   bool adapts = false;
   // Bytes of the largest 4-bit matrix of the operator, in the products' format. Each use of the
-  // matrix writes them.
+  // matrix writes these bytes.
   int64_t widened_bytes = 0;
 
   const OperatorPass& pass(PassKind pass) const { return passes[static_cast<size_t>(pass)]; }

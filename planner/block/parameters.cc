@@ -156,7 +156,7 @@ void ForEachLayers(const ModelSpec& model, const TrainedParts& parts, const Visi
 // A multi-token-prediction layer trains like the head behind it.
 UnitTraining MtpTraining(const TrainedParts& parts) { return parts.OfHead(); }
 
-// Each layer that predicts further tokens is a block, a projection, and the head again.
+// Each multi-token-prediction layer is a block, a projection, and the head again.
 void AddMtp(const ModelSpec& model, const TrainingSpec& training, const Counts& head,
             double& multiplied, OperatorFlops& token) {
   const BlockShape shape =

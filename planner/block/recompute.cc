@@ -32,7 +32,7 @@ RecomputedParts NormParts(const BlockShape& shape) {
   return parts;
 }
 
-// ReLU keeps its product alone, and nothing to recompute it from.
+// ReLU keeps only its product, and no tensor from which the product could be recomputed.
 bool ActivatesAgain(const BlockShape& shape) { return shape.ffn != FfnKind::kRelu; }
 
 RecomputedParts ExpertActivationParts(const BlockShape& shape) {

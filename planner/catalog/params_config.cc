@@ -21,7 +21,7 @@ using nlohmann::json;
 constexpr int64_t kMostSize = int64_t{1} << 30;
 constexpr double kMostMultiplier = 1000.0;
 constexpr int64_t kLlamaMultipleOf = 256;
-// Of Llama 1 and 2, whose files leave the vocabulary to the tokenizer (vocab_size = -1).
+// The vocabulary of Llama 1 and 2, whose files leave it to the tokenizer (vocab_size = -1).
 constexpr int64_t kLlamaVocab = 32000;
 
 // Keys of how a model is run, and of parts whose planning their value does not change.

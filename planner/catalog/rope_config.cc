@@ -25,7 +25,7 @@ constexpr std::string_view kYarn = "yarn";
 constexpr const char* kLayerKinds[] = {"full_attention", "sliding_attention", "chunked_attention",
                                        "main"};
 
-// Returns the key of the object for each kind of layer that counts; "" where there is one for all.
+// Returns the key of the object for each kind of layer that counts; "" if there is one for all.
 std::string KindThatCounts(const json& object) {
   for (const char* kind : kLayerKinds) {
     const auto at = object.find(kind);

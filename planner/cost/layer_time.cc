@@ -30,7 +30,7 @@ double AttentionTime(const StepShape& step, const Operator& op, PassKind pass) {
                  : UnfusedBackwardTime(step.device, op.attention, op.score_traffic_bytes);
 }
 
-// No operator is faster than the host launches the next one.
+// No operator takes less time than the host takes to launch the next operator.
 double Launched(const StepShape& step, double time_s) {
   return std::max(time_s, step.context.profile.traffic.operator_host_s);
 }
@@ -172,7 +172,7 @@ class CollectiveTimes {
   std::array<Known, kCollectiveKindNames.size()> known_;  // by CollectiveKind
 };
 
-// Takes away what compute hides of a layer's tensor-parallel collectives, pass by pass.
+// Subtracts the part of a layer's tensor-parallel collectives that compute hides, pass by pass.
 void HideTensorParallel(const StepShape& step, LayerTime& time) {
   const double hidden = step.context.profile.communication.tensor_parallel_overlap;
   time.tp_forward_s -= std::min(hidden * time.tp_forward_s, time.forward_s);

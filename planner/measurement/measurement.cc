@@ -139,7 +139,8 @@ std::optional<RunOutcome> ReadOutcome(std::string_view text) {
   return std::nullopt;
 }
 
-// Takes what was read of a cell; returns what the cell should have been, or empty.
+// Stores a value that was read from a cell. Returns what would be accepted if the value is wrong,
+// and otherwise an empty text.
 template <typename T>
 std::string_view Take(const std::optional<T>& value, const Range& range, std::string_view kind,
                       std::optional<T>& field) {

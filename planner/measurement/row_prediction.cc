@@ -43,7 +43,7 @@ void AddMeasured(const Measurement& measured, const PlannedRow& planned, RowPred
   row.mfu = PalmStepFlops(planned.model, planned.training) / (*row.step_s * PeakFlops(planned));
 }
 
-// Takes back what was worked out of a row whose time can't be right.
+// Removes the derived figures of a row whose time can't be right.
 void RefuseTime(const Measurement& measured, RowPrediction& row) {
   const bool by_step = measured.step_time_s.has_value();
   const bool by_tokens = !by_step && measured.tokens_per_s_per_gpu;

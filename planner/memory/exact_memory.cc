@@ -33,7 +33,7 @@ struct SharedPart {
   }
 };
 
-// A layer's experts are stored and reduced apart from the rest of it.
+// A layer's experts are stored and reduced separately from the rest of the layer.
 SharedPart DensePart(const UnitParameters& unit, const Layout& layout) {
   return {.elements = unit.all - unit.experts,
           .whole_gradients = unit.vectors - unit.expert_vectors,

@@ -105,7 +105,7 @@ class ResidualModel::Prior {
     return Square(priors.common) + Square(factor_ * priors.axis) * slope +
            Square(factor_ * priors.near) * near;
   }
-  // Returns the covariance less what related results explain.
+  // Returns the covariance minus the part that related results explain.
   double Without(size_t a, size_t b, double covariance) const {
     if (results_ == 0) return covariance;
     return covariance - explained_.col(Index(a)).dot(explained_.col(Index(b)));

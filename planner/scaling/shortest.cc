@@ -17,7 +17,7 @@ namespace {
 constexpr double kLeastNetwork = 1.0 / 64.0;
 constexpr double kShareStep = 1.02;
 
-// The smallest and the largest batch that are tried, over the critical one.
+// The smallest and the largest batch that are tried, divided by the critical batch.
 constexpr double kSmallestBatch = 1.0 / 64.0;
 constexpr double kLargestBatch = 4.0;
 constexpr double kMostBatch = 1 << 22;  // kLargestBatch times it can still be trained

@@ -64,8 +64,9 @@ void DoubleRanks(Layout layout, int32_t Layout::*axis, const Visit& visit) {
 }
 
 // Visits the layouts that divide experts over twice as many ranks, once or repeatedly: first whole
-// experts, then parts of experts. Also visits whole experts in place of parts, which take equally
-// much memory for weights and less for activations. Rules refuse sizes that do not divide.
+// experts, then parts of experts. Also visits whole experts in place of parts, because whole
+// experts take equally much memory for weights and less for activations. Rules refuse sizes that do
+// not divide.
 template <typename Visit>
 void DivideExperts(const ModelSpec& model, const Layout& layout, const Visit& visit) {
   if (!model.has_experts()) return;
@@ -99,7 +100,8 @@ void SmallerMicroBatches(Layout layout, const Visit& visit) {
   }
 }
 
-// Of most chunks: one that embedding or head takes a place in has one less.
+// The number of layers of most chunks; a chunk in which the embedding or the head takes a layer's
+// place has one layer less.
 int64_t LayersOfAChunk(const ModelSpec& model, const Layout& layout) {
   return (model.layers() + 2) / (int64_t{layout.pp} * layout.vpp);
 }
@@ -380,7 +382,8 @@ std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to) {
   int32_t last = -1;  // the place of the last change
   for (const LayoutKey& key : kKeysByChange) {
     if (key.same(from, to)) continue;
-    // With one rank left there is nothing to shard over, which is no change of its own.
+    // If only one replica is left, ZeRO has nothing to shard over, which does not count as a
+    // change.
     if (key.burden == Burden::kZero && GroupSize(GroupRole::kReplicas, to) == 1) continue;
     const std::string change =
         absl::StrCat(AbslView(key.name), " ", ShownValue(key, from), " -> ", ShownValue(key, to));

@@ -254,8 +254,8 @@ std::optional<Violation> SearchAccumulator::CheckRunner(Layout layout) const {
   return CheckLayout(*runs_, layout);
 }
 
-// Ranks what lies between recomputing nothing, which is over, and `full`, which fits. Bisects the
-// number of layers only where recomputing a single one would be fast enough to matter.
+// Ranks the layouts between recomputing nothing, which exceeds the memory, and `full`, which fits.
+// Bisects the number of layers only if recomputing a single one would be fast enough to matter.
 template <typename Costs>
 void SearchAccumulator::RecomputeLess(const Layout& full, const Costs& costs) {
   const int64_t most = costs.MostLayersOfAChunk();

@@ -112,8 +112,8 @@ void AddMeshes(const std::vector<int32_t>& divisors, std::span<const LayoutKey> 
 
 // Returns, for each mesh, one for every number of ranks that may divide the experts, and one whose
 // experts are each divided as tensor parallel divides other matrices, where that many ranks can't
-// hold whole ones. The latter take as much memory for weights, less for what experts keep, and move
-// less.
+// hold whole ones. Whole experts take equally much memory for weights, less memory for activations,
+// and less traffic than divided experts.
 std::vector<Layout> WithExperts(const std::vector<Layout>& meshes, int64_t experts) {
   std::vector<Layout> divided;
   for (Layout mesh : meshes) {

@@ -160,8 +160,8 @@ class Walk {
     switch (action.kind) {
       case ActionKind::kForward:
         Add(kept_, bytes.kept, times);
-        // Nothing else adds to the host's bytes, and what leaves a chunk's layers does not return
-        // before the chunk ends.
+        // Nothing else adds to the host's bytes, and tensors that leave a chunk's layers do not
+        // return before the chunk ends.
         host_peak_ = std::max(host_peak_, kept_.host_bytes);
         break;
       case ActionKind::kBackward:

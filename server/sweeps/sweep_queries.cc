@@ -167,7 +167,7 @@ absl::StatusOr<v1::Sweep> SweepQueries::GetSweep(const v1::GetSweepRequest& requ
 absl::StatusOr<v1::ListSweepsResponse> SweepQueries::ListSweeps(
     const v1::ListSweepsRequest& request) const {
   ASSIGN_OR_RETURN(const Page page, ReadPage(request.page_size(), request.page_token()));
-  // One more than the page holds shows whether there is a next page.
+  // One row more than the page holds shows whether there is a next page.
   ASSIGN_OR_RETURN(const std::vector<db::SweepRecord> sweeps,
                    store_->ListSweeps(page.position, page.size + 1));
   v1::ListSweepsResponse response;

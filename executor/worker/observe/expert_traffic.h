@@ -16,7 +16,8 @@ struct ExpertTraffic {
   double load = 0.0;
   // The number of tokens that each of this rank's experts received so far, over all layers.
   std::vector<int64_t> tokens;
-  // One entry for each forward action of the step and each layer with experts, in execution order.
+  // The list has one entry for each forward action of the step and each layer with experts, in
+  // execution order.
   std::vector<planner::ExpertRows> rows;
 
   // Adds one layer's forward of a micro-batch. `even_rows` is the number of rows in an even share.

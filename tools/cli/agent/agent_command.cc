@@ -185,7 +185,7 @@ agent::TrialRunners RunnersOn(const agent::AgentOptions& agent_options) {
 }
 
 // Returns the address at which other agents reach this host: the flag's, or the one from which it
-// reaches the server. Empty where that can't be determined.
+// reaches the server. Empty if that can't be determined.
 absl::StatusOr<std::string> AddressOf(const AgentFlags& flags, const agent::AgentOptions& options) {
   if (!flags.advertise.empty()) {
     const absl::StatusOr<std::string> own = gang::OwnAddress(flags.advertise);

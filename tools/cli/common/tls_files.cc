@@ -44,7 +44,7 @@ Owned<BIO> ReaderOf(const std::string& text) {
 // A service can't start with a key that needs a pass phrase.
 int NoPassPhrase(char*, int, int, void*) { return 0; }
 
-// Returns the first certificate; nullptr where there is none.
+// Returns the first certificate; nullptr if there is none.
 Owned<X509> FirstCertificate(const std::string& pem) {
   Owned<X509> certificate(PEM_read_bio_X509(ReaderOf(pem).get(), nullptr, NoPassPhrase, nullptr));
   ERR_clear_error();

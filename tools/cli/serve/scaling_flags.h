@@ -14,8 +14,7 @@
 
 namespace meshwright::cli {
 
-// The address and the security at which agents reach the server. The flags of its agents have to
-// match.
+// The server's address and the security of its connections. The flags of its agents have to match.
 struct ServerEnd {
   std::string listen;
   bool has_tls = false;

@@ -50,7 +50,7 @@ absl::StatusOr<StoreCheck> CheckIn(const std::string& path, OpenMode mode) {
   return check;
 }
 
-// Returns the size of the write-ahead log beside the file; 0 where there is none, as after a server
+// Returns the size of the write-ahead log beside the file; 0 if there is none, as after a server
 // that has stopped.
 int64_t WalBytes(const std::string& path) {
   std::error_code error;

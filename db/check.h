@@ -17,7 +17,7 @@ struct StoreCheck {
   int64_t attempts = 0;
   int64_t events = 0;
   // Size of the write-ahead log beside the file, if the log could not be read; otherwise 0. The
-  // changes in an unread log were not checked.
+  // check does not cover the changes in such a log.
   int64_t unseen_wal_bytes = 0;
   std::vector<std::string> problems;  // empty if the file is whole
 

@@ -29,7 +29,7 @@ bool IsBound(Comparison comparison) {
 // The last column that it needs, of columns in the order of an index's rows.
 size_t LastColumn(const Condition& condition) {
   if (condition.form == ConditionForm::kCompare) {
-    // What a facet is asked for costs more than any column.
+    // A lookup in a facet costs more than any column.
     const MeasurementColumn& column = MeasurementColumns()[condition.field];
     return condition.field + (column.in_facet_alone ? MeasurementColumns().size() : 0);
   }

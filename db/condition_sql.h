@@ -36,8 +36,8 @@ ConditionSql CompileCondition(const planner::Condition& condition, SearchedTable
                               int first_parameter, std::string_view bounded = {});
 
 // Returns the part of the condition that depends on the columns of one facet alone. Every row that
-// meets the condition meets this part. If there is no such part, returns a condition that always
-// holds.
+// meets the condition meets this part. If the condition has no such part, returns a condition that
+// always holds.
 planner::Condition PartAbout(MeasurementFacet facet, const planner::Condition& condition);
 
 // Returns whether the condition requires one model, one cluster and one outcome.

@@ -16,18 +16,18 @@ struct BackUpResult {
   int64_t sweeps = 0;
 };
 
-// Copies what is stored at this moment to the file `to`, while a server may go on writing. Only the
-// copy's owner can read it. The copy appears complete and synced to disk, or not at all, and is
-// then checked. Returns DataLoss if the copy is damaged, NotFound if there is no database,
-// AlreadyExists if `to` exists, and FailedPrecondition if the database has an older or newer
-// schema.
+// Copies the current contents of the database to the file `to`. A server may write to the database
+// meanwhile. Only the copy's owner can read it. The copy appears complete and synced to disk, or
+// not at all, and is then checked. Returns DataLoss if the copy is damaged, NotFound if there is no
+// database, AlreadyExists if `to` exists, and FailedPrecondition if the database has an older or
+// newer schema.
 absl::StatusOr<BackUpResult> BackUpStore(const std::string& path, const std::string& to);
 
 struct CompactResult {
   int64_t bytes_before = 0;
   int64_t bytes_after = 0;
   int64_t events = 0;  // events deleted
-  // Deleted models, trainings, clusters and profiles. No sweep referred to them.
+  // The numbers of deleted models, trainings, clusters and profiles to which no sweep referred.
   int64_t shapes = 0;
 };
 

@@ -31,8 +31,8 @@ std::vector<std::string_view> FinalStates() {
   return names;
 }
 
-// The keys that table `measurements` and its covering indexes have a column of (schema 5). Those of
-// others stand in table `layouts` alone.
+// The keys for which table `measurements` and its covering indexes have a column (schema 5). The
+// values of other keys are in table `layouts` alone.
 constexpr std::array<std::string_view, 13> kIndexedKeys = {
     "tp", "cp", "pp", "dp", "ep", "etp", "mb", "vpp", "zero", "sp", "hs", "rc", "sched"};
 

@@ -21,7 +21,7 @@
 
 namespace meshwright::db {
 
-// Where a row comes from: a trial that ran, a trial that took an earlier trial's result, or an
+// The origin of a row: a trial that ran, a trial that took an earlier trial's result, or an
 // imported file.
 enum class MeasurementSource : uint8_t { kRan, kReused, kImported };
 
@@ -116,7 +116,7 @@ struct ImportedRun {
   std::string row_hash;  // of the values in the file's row
   std::string origin;    // who measured the run
   std::string sweep;     // the sweep that the file names; not a sweep of this store
-  // The framework that ran it.
+  // The framework that ran the measured training.
   std::string framework;
   std::string notes;
   absl::Time import_time;
@@ -158,8 +158,8 @@ struct ResultShape {
   uint64_t seed = 0;
   // The earlier trial must have been asked for as many steps or more.
   int32_t steps = 0;
-  // Whether trials of the new sweep may run fewer steps. If not, the earlier trial must not have
-  // been adaptive either.
+  // If true, trials of the new sweep may run fewer steps. Otherwise the earlier trial must also
+  // have run a fixed number of steps.
   bool adaptive = false;
 };
 

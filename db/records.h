@@ -109,7 +109,8 @@ struct SweepRecord {
   // The sweep goes on choosing while a trial is expected to shorten the best step time by this
   // share.
   double min_gain = 0.0;
-  // Who asked for the sweep, for the sweep's first event. Only used when a sweep is created.
+  // The caller that asked for the sweep. The sweep's first event names this caller; the store reads
+  // the field only when it creates a sweep.
   std::string actor;
   // The store counts the following fields when it reads a sweep, and ignores them on writes.
   TrialCounts trial_counts;
@@ -216,7 +217,7 @@ struct TrialSummary {
   friend bool operator==(const TrialSummary&, const TrialSummary&) = default;
 };
 
-// Who was given an attempt, and how it ended.
+// The agents that ran an attempt, and the attempt's outcome.
 struct AttemptSummary {
   int32_t trial = 0;
   int32_t number = 0;
@@ -226,7 +227,7 @@ struct AttemptSummary {
   friend bool operator==(const AttemptSummary&, const AttemptSummary&) = default;
 };
 
-// Whether an agent, connected or not, gets no new trials, and why.
+// The reasons for which an agent, connected or not, gets no new trials.
 struct AgentQuarantine {
   std::string agent;
   bool drained = false;               // an operator asked that it get no new trials

@@ -20,9 +20,9 @@
 
 namespace meshwright::db {
 
-// Whether a field is read, and whether it is written when a row is inserted. Fields that are only
-// read are numbers that the store assigns, and columns that transitions set. Fields that never
-// change may be in a second table, which is called the record's other table.
+// These bits say whether a field is read, and whether it is written when a row is inserted. Fields
+// that are only read are numbers that the store assigns, and columns that transitions set. Fields
+// that never change may be in a second table, which is called the record's other table.
 inline constexpr planner::TextParts kWritten = 1;
 inline constexpr planner::TextParts kRead = 2;
 inline constexpr planner::TextParts kWrittenOnce = 4;  // written to the record's other table

@@ -49,7 +49,7 @@ void OptionValue(sqlite3_context* context, int, sqlite3_value** arguments) {
   ReturnText(context, OptionOfTraining(TextOf(arguments[0]), name));
 }
 
-// Of what the plan has under a key.
+// Computes the hash of the plan's object under a key.
 void ShapeHashOfPlan(sqlite3_context* context, int, sqlite3_value** arguments) {
   const PlanParts parts = SplitPlan(std::string(TextOf(arguments[0])), "");
   ReturnText(context, ShapeHash(TextOf(arguments[1]) == "model" ? parts.model : parts.training));

@@ -137,8 +137,9 @@ class SqliteConnection {
   int transactions_ = 0;  // active transactions, nested
 };
 
-// A transaction, which the destructor rolls back unless Commit() succeeded. A nested transaction is
-// a savepoint: it can be rolled back alone, and is stored when the outer transaction is.
+// SqliteTransaction begins a transaction. Its destructor rolls the transaction back unless Commit()
+// succeeded. A nested transaction is a savepoint: it can be rolled back alone, and is stored when
+// the outer transaction is.
 class SqliteTransaction {
  public:
   // Returns Unavailable if an error has ended the outer transaction.

@@ -22,7 +22,7 @@
 
 namespace meshwright::db {
 
-// How threads share searches of a file's measurements.
+// Settings for the threads that share a search of a file's measurements.
 struct SearchThreads {
   int32_t threads = OfThisMachine();
   // A search uses one thread if the measurements' ids span at most this many.

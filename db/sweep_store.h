@@ -51,7 +51,8 @@ struct TrialTransition {
   // an attempt of several agents, this is the leader. Empty texts change nothing.
   std::string agent = {};
   std::string host = {};
-  // Which agent gets which ranks. Set only if the trial is assigned.
+  // The agents of the attempt with the ranks that each of them gets. Set only if the trial is
+  // assigned.
   std::vector<AttemptMember> members = {};
   // The agent because of which `lost` or `broken` is set. Empty if that agent is not known; nullopt
   // stands for all members.

@@ -36,9 +36,9 @@ class TokenStore {
   absl::StatusOr<std::string> FreeName(const std::string& stem);
   // Lists all tokens by name.
   absl::StatusOr<std::vector<TokenRecord>> List();
-  // Returns the token of this hash, valid or not.
+  // Returns the token with this hash, whether it is still valid or not.
   absl::StatusOr<std::optional<TokenRecord>> Find(std::string_view hash);
-  // Revokes a token. Returns NotFound, with the nearest names, if there is none of this name, and
+  // Revokes a token. Returns NotFound, with the nearest names, if no token has this name, and
   // FailedPrecondition if it is already revoked.
   absl::Status Revoke(const std::string& name, absl::Time time);
 

@@ -29,7 +29,7 @@ struct NormalPair {
                                                                               int64_t i) {
   const uint64_t bits = Mix(key ^ Mix(static_cast<uint64_t>(i)));
   constexpr float kUnit = 1.0f / 16777216.0f;
-  // In (0, 1], so that the logarithm is finite.
+  // The number is in (0, 1], so that its logarithm is finite.
   const float radius_uniform = (static_cast<float>(bits >> 40) + 1.0f) * kUnit;
   const float angle_uniform = static_cast<float>((bits >> 8) & 0xffffffu) * kUnit;
   const float radius = std::sqrt(-2.0f * std::log(radius_uniform));

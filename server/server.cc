@@ -29,12 +29,14 @@ constexpr std::chrono::milliseconds kTick(250);
 constexpr absl::Duration kHeapInterval = absl::Seconds(5);
 // The programs' code and data are resident too, but not allocated.
 constexpr int64_t kFreeHeapBytes = int64_t{128} << 20;
-// Calls that wait for the store at once. It stores them together, within milliseconds: more threads
-// would gain nothing, and while it can't be written the calls behind them can wait.
+// The number of calls that wait for the store simultaneously. The store writes their changes
+// together, within milliseconds, so more threads would gain nothing. While the store can't be
+// written, later calls can wait.
 constexpr int32_t kThreadsThatWait = 32;
 constexpr std::chrono::seconds kStopDeadline(2);
 constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
-// TLS and the first frame of HTTP/2 included: after it a peer that says nothing is disconnected.
+// A peer that has not finished TLS and sent the first frame of HTTP/2 within this time is
+// disconnected.
 constexpr int kHandshakeTimeoutMs = 10'000;
 // The resource quota of all connections together, messages that have not arrived whole included.
 constexpr size_t kMostBytesInFlight = size_t{256} << 20;

@@ -24,8 +24,8 @@ struct LogFields {
 
 struct LogEntry {
   LogLevel level = LogLevel::kInfo;
-  // A sentence, which may contain text from outside. It does not repeat the sweep, trial and
-  // attempt in `about`, because every log format writes them separately.
+  // The sentence of the line. It may contain text from outside. It does not repeat the sweep, trial
+  // and attempt in `about`, because every log format writes them separately.
   std::string message;
   LogFields about = {};
 };

@@ -29,7 +29,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a killed program may take to end.
+// A killed program may take this long to end.
 constexpr auto kEndGrace = std::chrono::seconds(2);
 
 absl::Status ErrnoStatus(absl::string_view what, int error) {
@@ -75,7 +75,7 @@ bool WaitFor(int fd, Clock::time_point until) {
   }
 }
 
-// Reads up to the end of the stream; false where that does not come before `until`.
+// Reads up to the end of the stream; false if that does not come before `until`.
 bool ReadAll(int fd, Clock::time_point until, std::string& text) {
   std::array<char, 4096> buffer;
   while (WaitFor(fd, until)) {
@@ -90,7 +90,7 @@ bool ReadAll(int fd, Clock::time_point until, std::string& text) {
   return false;
 }
 
-// Returns the end of what was written to `file`, after a colon; empty where nothing was.
+// Returns the end of what was written to `file`, after a colon; empty if nothing was.
 std::string TailOf(int file) {
   const off_t size = ::lseek(file, 0, SEEK_END);
   if (size <= 0) return "";

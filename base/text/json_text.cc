@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kShownJsonBytes = 60;
 
-// Returns the position where the text first exceeds kMaxJsonDepth; npos where it doesn't. The
+// Returns the position where the text first exceeds kMaxJsonDepth; npos if it doesn't. The
 // parser could not tell without building the value that is to be rejected.
 size_t TooDeepAt(std::string_view text) {
   int depth = 0;

@@ -33,7 +33,7 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// How a known name may be meant, the likeliest first.
+// The ways in which a typed name may relate to a known name, the likeliest first.
 enum class Likeness { kBeginsWithIt, kIsItsShortForm, kSameFamily, kSharesAWord, kOther };
 
 // Shorter beginnings say little: "h100" and "h200" are no family.

@@ -28,8 +28,8 @@ Lead LeadOf(uint8_t byte) {
   return {};
 }
 
-// Returns how many bytes of a character are at the start of `text`: all of them, or those before
-// the first that does not belong to it.
+// Returns how many bytes of a character are at the start of `text`: all of its bytes, or the bytes
+// before the first byte that does not belong to the character.
 size_t Matching(std::string_view text, const Lead& lead) {
   size_t count = 1;
   while (count < lead.bytes && count < text.size()) {

@@ -284,7 +284,7 @@ void Agent::On(const Measured& event) {
 }
 
 void Agent::On(const Ended& event) {
-  // Where attempts of two stores share a name, the older one ends first.
+  // If attempts of two stores share a name, the older one ends first.
   const Running* const running = FindRunning(event.key);
   if (running == nullptr) return;
   const Running ran = *running;

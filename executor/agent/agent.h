@@ -99,7 +99,7 @@ class Agent {
   using Event = std::variant<Received, StreamEnded, Stepped, Measured, Ended>;
 
   void Dial();
-  // Waits at most `timeout` for one event and handles it. Returns false if none came.
+  // Waits at most `timeout` for one event and handles it. Returns false if no event came.
   bool HandleNext(absl::Duration timeout);
   void On(const Received& event);
   void On(const StreamEnded& event);
@@ -150,7 +150,7 @@ class Agent {
   int64_t session_ = 0;  // of stream_; events of earlier sessions are ignored
   bool registered_ = false;
   std::string store_id_;  // of the server that last registered this agent
-  // How long workers may run on one acknowledged heartbeat.
+  // Workers may run for this long after an acknowledged heartbeat.
   absl::Duration lease_ = absl::InfiniteDuration();
   absl::Duration heartbeat_ = absl::Seconds(1);
   std::vector<Running> running_;  // assigned and not ended, oldest first
@@ -161,7 +161,8 @@ class Agent {
   MonotonicTime next_delivery_ = MonotonicTime::Never();
   MonotonicTime next_write_ = MonotonicTime::Always();
   // When the lease expires: lease_ after the agent sent the last heartbeat that was acknowledged,
-  // or the registration. Never once the lease has expired and its trials were ended.
+  // or the registration. The value is Never() once the lease has expired and its trials were
+  // ended.
   MonotonicTime lease_ends_ = MonotonicTime::Never();
   int64_t last_heartbeat_ = 0;  // number of the last heartbeat sent on this stream
   // Send times of unacknowledged heartbeats by number; number 0 is the registration.

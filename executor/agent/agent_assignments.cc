@@ -52,7 +52,7 @@ absl::StatusOr<gang::Membership> MembershipOf(const v1::Gang& gang, int64_t rank
   return membership;
 }
 
-// Returns what the agent has to run of an attempt.
+// Returns the part of an attempt that the agent has to run.
 absl::StatusOr<TrialJob> JobOf(const v1::Assignment& assignment, const wire::AttemptKey& key,
                                const AgentOptions& options) {
   TrialJob job{.key = key, .plan = {}, .share = {}};

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxStoreId = 64;
 
-// These return an empty string and 0 where the key is missing.
+// These return an empty string and 0 if the key is missing.
 std::string StringOf(const nlohmann::json& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();

@@ -61,7 +61,7 @@ class FollowerRun {
   void Forward(Forwarding forwarding, LeaderLink& link) const;
   // Tells the leader that this member was cancelled, lest it take the end for a failure.
   void Withdraw(LeaderLink& link) const;
-  // Runs the ranks. Returns a result only where they can't be run.
+  // Runs the ranks. Returns a result only if the ranks can't be run.
   std::optional<TrialResult> RunRanks(const SocketAddress& leader_address, LeaderLink& link) const;
   TrialResult CantRun(const absl::Status& why, Fault fault, LeaderLink& link) const;
   // Returns the result where this member did not reach or lost the leader. The leader may know the

@@ -42,11 +42,12 @@ struct Membership {
 
 // Timeouts of a gang's members, and the clock they use.
 struct Timing {
-  // How long the leader waits for all members to join, and a follower for the leader to admit it.
+  // The leader waits this long for all members to join; a follower waits this long for the leader
+  // to admit it.
   double join_s = 60.0;
   double handshake_s = 10.0;  // how long the handshake of a connection may take
   double ping_s = 1.0;        // interval between pings
-  // How long a follower that lost its leader waits before it returns a failed result. This gives
+  // A follower that lost its leader waits this long before it returns a failed result. This gives
   // the leader time to report its own result, which may name the cause better.
   double last_word_s = 15.0;
   double silence_s = 30.0;  // a member that sends nothing for this long is lost

@@ -134,7 +134,7 @@ TrialResult LeaderRun::RunRanks(const std::vector<std::shared_ptr<RemoteMember>>
 bool LeaderRun::CantTellWhose(const trial::RanksRun& run, const trial::RankRecord& cause) const {
   if (cause.failure && cause.failure->kind == trial::FailureKind::kCommunication) return true;
   if (run.result.outcome != trial::TrialOutcome::kTimeout) return false;
-  // Where ranks of several members are silent in the same step, any of them may be blocking the
+  // If ranks of several members are silent in the same step, any of them may be blocking the
   // others.
   return std::any_of(run.records.begin(), run.records.end(), [&](const trial::RankRecord& other) {
     return MemberOf(other.rank) != MemberOf(cause.rank) && !other.done &&

@@ -19,7 +19,7 @@ namespace meshwright::gang {
 
 class RemoteMember {
  public:
-  // What one rank has sent since the caller last took it.
+  // The lines and the exit that one rank has sent since the caller last took them.
   struct RankNews {
     std::vector<std::string> lines = {};
     std::optional<ExitFrame> exit = std::nullopt;

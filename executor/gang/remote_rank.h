@@ -26,8 +26,8 @@ class RemoteRank final : public trial::RankProcess {
 
   // Ends all ranks of the member, since they end together.
   void Kill() override { member_->End(); }
-  // Waits for the member to report the end, for at most `limit`. If it does not, its workers end
-  // when the connection closes.
+  // Waits for the member to report the end, for at most `limit`. If the member reports nothing, its
+  // workers end when the connection closes.
   bool End(std::chrono::milliseconds limit) override;
   bool ended() const override { return ended_; }
   pid_t pid() const override;

@@ -14,7 +14,7 @@
 namespace meshwright::host {
 namespace {
 
-// Reads one of the kernel's topology files of a hardware thread; empty where it has none.
+// Reads one of the kernel's topology files of a hardware thread; empty if it has none.
 std::string Topology(int hardware_thread, const std::string& file) {
   std::ifstream in("/sys/devices/system/cpu/cpu" + std::to_string(hardware_thread) + "/topology/" +
                    file);

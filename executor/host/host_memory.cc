@@ -50,7 +50,7 @@ std::optional<int64_t> NumberIn(const std::filesystem::path& path) {
   return std::nullopt;
 }
 
-// Returns the number after `name` in a file of lines "name number …"; 0 where there is none.
+// Returns the number after `name` in a file of lines "name number …"; 0 if there is none.
 int64_t NamedNumber(const std::filesystem::path& path, absl::string_view name) {
   for (const std::string& line : LinesOf(path)) {
     const std::vector<absl::string_view> words = absl::StrSplit(line, ' ', absl::SkipEmpty());

@@ -14,7 +14,7 @@ constexpr char kLocateTorch[] =
 
 struct TorchCandidate {
   std::optional<std::string> folder;
-  // How the folder was found, or why this place has none.
+  // Says how the folder was found, or why this place has no folder.
   std::string text;
 };
 

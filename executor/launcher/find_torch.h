@@ -24,7 +24,7 @@ inline constexpr char kTorchDirVariable[] = "MESHWRIGHT_TORCH_DIR";
 struct TorchSearch {
   // The folder's absolute path, with links resolved.
   std::optional<std::string> folder;
-  // Why there is no folder and what to do, as one or more lines for the user.
+  // If there is no folder, says why and what to do, in one or more lines for the user.
   std::string problem;
 };
 

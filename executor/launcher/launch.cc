@@ -9,7 +9,7 @@ namespace meshwright::launcher {
 namespace {
 
 constexpr char kLibraryPathVariable[] = "LD_LIBRARY_PATH";
-// Where tests look for the worker and its CUDA module.
+// Names the folder in which tests look for the worker and its CUDA module.
 constexpr char kBinDirVariable[] = "MESHWRIGHT_BIN_DIR";
 
 void AddOnce(const std::string& folder, std::vector<std::string>& folders) {

@@ -14,7 +14,7 @@ struct Launch {
   std::vector<std::string> arguments;
   // The whole environment, as NAME=VALUE.
   std::vector<std::string> environment;
-  // Why nothing can be started; the other members are empty then.
+  // If nothing can be started, says why; the other members are then empty.
   std::string problem;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Starts the program with its standard output in `out`. Returns -1 where it can't be started.
+// Starts the program with its standard output in `out`. Returns -1 if it can't be started.
 pid_t Spawn(const std::vector<std::string>& command, int out) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
@@ -34,7 +34,7 @@ pid_t Spawn(const std::vector<std::string>& command, int out) {
   return error == 0 ? pid : -1;
 }
 
-// Reads to the end of the stream; returns false where `deadline` comes first.
+// Reads to the end of the stream; returns false if `deadline` comes first.
 bool ReadUntil(int fd, Clock::time_point deadline, std::string& out) {
   std::array<char, 4096> buffer;
   while (true) {

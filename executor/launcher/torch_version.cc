@@ -5,7 +5,7 @@
 namespace meshwright::launcher {
 namespace {
 
-// Returns the string assigned by a line `name = '...'` or `name: type = '...'`; nullopt where there
+// Returns the string assigned by a line `name = '...'` or `name: type = '...'`; nullopt if there
 // is none.
 std::optional<std::string> AssignedString(std::string_view text, std::string_view name) {
   while (!text.empty()) {

@@ -48,7 +48,7 @@ std::optional<double> GradientNormOf(const std::vector<RankRecord>& records, int
   return std::sqrt(square_sum);
 }
 
-// Returns 0 where the plan has no figure.
+// Returns 0 if the plan has no figure.
 int64_t OnRank(const std::vector<int64_t>& by_pipeline_rank, int32_t pipeline_rank) {
   const auto rank = static_cast<size_t>(pipeline_rank);
   return rank < by_pipeline_rank.size() ? by_pipeline_rank[rank] : 0;
@@ -115,7 +115,7 @@ std::string WhichRank(const RankRecord& record) {
 }
 
 // Adds a sentence on the first rank with trouble after it was done, and on how many more have some.
-// Returns that rank; null where none has.
+// Returns that rank; null if none has.
 const RankRecord* AddTroubleAfterDone(const std::vector<RankRecord>& records,
                                       std::vector<std::string>& sentences) {
   std::vector<const RankRecord*> troubled;
@@ -139,8 +139,8 @@ void AddLeftProcesses(const std::vector<RankRecord>& records, std::vector<std::s
   }
 }
 
-// Whether trouble after a rank was done belongs in the message beside `cause`. It may be why other
-// ranks lost their peer; any other failure explains it.
+// Returns whether trouble after a rank was done belongs in the message beside `cause`. It may be
+// why other ranks lost their peer; any other failure explains it.
 bool MayMatter(const RankRecord* cause) {
   return cause == nullptr || cause->failure->kind == FailureKind::kCommunication;
 }

@@ -9,10 +9,10 @@ namespace meshwright::trial {
 // Device memory in addition to the tensors' memory; absent on a CPU.
 struct DeviceMemoryUse {
   // Peak bytes that the allocator reserved on the device: tensors, and freed blocks that it cached.
-  // A memory limit bounds this.
+  // A memory limit applies to these bytes.
   int64_t peak_reserved_bytes = 0;
-  // How often the allocator found no free block and released its cache before retrying. Each retry
-  // waits for the device.
+  // The number of times that the allocator found no free block, released its cache and retried.
+  // Each retry waits for the device.
   int64_t allocator_retries = 0;
   // Bytes of communicators' buffers, and of code loaded since the groups were connected. This is
   // the difference of two readings of the bytes in use on the device outside the allocator: one at

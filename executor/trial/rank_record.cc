@@ -41,7 +41,7 @@ Fault FaultOf(ErrorKind kind, std::string_view message) {
   return of_device ? Fault::kInfrastructure : Fault::kLayout;
 }
 
-// Whether the signal came from another process; a program's own faults raise other signals.
+// Returns whether the signal came from another process; a program's own faults raise other signals.
 bool IsFromOutside(int signal) {
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP ||
          signal == SIGQUIT;

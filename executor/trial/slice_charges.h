@@ -18,8 +18,8 @@ namespace meshwright::trial {
 std::optional<planner::RankGroup> ChargedGroup(const planner::StepShape& step,
                                                std::string_view group);
 
-// Returns the cost model's seconds for one operation. Returns 0 if its group is not charged, and
-// for the receiving side of a message.
+// Returns the cost model's seconds for one operation. Returns 0 if the operation's group is not
+// charged, or if the operation is the receiving side of a message.
 double ChargeOf(const planner::StepShape& step, const CommunicationSpan& span);
 
 // Seconds that waiting for communication adds to a step, by phase.

@@ -138,7 +138,7 @@ void MatchMessages(std::vector<StepProfile>& ranks) {
       const auto found = ends.find(other);
       if (found != ends.end()) pairs.emplace_back(&times, found->second);
     }
-    // Replaces what one side alone could tell.
+    // Replaces the times that one side alone could determine.
     for (const auto& [here, there] : pairs) TotalOf(*here, ranks[rank]).under_way_s = 0.0;
     for (const auto& [here, there] : pairs) Apply(*here, Match(*here, *there), ranks[rank]);
   }

@@ -13,7 +13,7 @@ namespace {
 constexpr double kMiss = 0.025;
 
 // Returns how many times may lie outside the interval on each side, plus one: the largest k for
-// which k - 1 or fewer of n fair coins show heads with a probability of at most kMiss. 0 where
+// which k - 1 or fewer of n fair coins show heads with a probability of at most kMiss. 0 if
 // there is none.
 size_t RankOfBound(size_t n) {
   double probability = 1.0;  // of exactly k heads

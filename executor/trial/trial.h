@@ -46,7 +46,7 @@ struct TrialPlan {
   std::vector<int64_t> estimated_bytes;               // in the allocator
   std::vector<int64_t> estimated_communicator_bytes;  // of communicators, not the allocator
   std::vector<int64_t> estimated_host_bytes;          // offloaded to the host
-  // Whether the ranks run one after the other, each with simulated communication
+  // If true, the ranks run one after the other, each with simulated communication
   // (executor/trial/slice_runner.h).
   bool slice = false;
   bool trace = false;  // whether each rank reports its record of the last step
@@ -123,9 +123,9 @@ struct RankResult {
 struct TrialResult {
   TrialOutcome outcome = TrialOutcome::kFailed;
   Fault fault = Fault::kNone;  // of a failed or timed-out trial
-  // What went wrong, in one or more sentences; empty if nothing did. With the outcome kOk, it
-  // reports a problem after a rank was done. If a worker failed or did not answer, the tail of its
-  // output follows.
+  // Says in one or more sentences what went wrong; empty if nothing went wrong. With the outcome
+  // kOk, the message reports a problem after a rank was done. If a worker failed or did not answer,
+  // the tail of its output follows.
   std::string message;
   double step_s = 0.0;  // median over the timed steps
   // Confidence interval of that median; absent if too few steps were timed.

@@ -13,10 +13,10 @@
 namespace meshwright::trial {
 namespace {
 
-// How long the other ranks may still report after the first failure.
+// After the first failure, the other ranks may still report for this long.
 constexpr auto kGrace = std::chrono::milliseconds(2000);
 constexpr auto kPollInterval = std::chrono::milliseconds(100);
-// How long a worker may take to end once all are done.
+// A worker may take this long to end once all workers are done.
 constexpr double kLongestExitS = 30.0;
 
 }  // namespace

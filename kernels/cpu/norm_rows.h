@@ -75,9 +75,9 @@ void GradientRow(const T* dy, const T* x, const T* weight, const T* residual, T*
 template <typename A>
 class RowGroups {
  public:
-  // Sums over `rows` rows of `width` elements. The sums are added to `gradient` [width], and those
-  // of a second vector to `second`. Each of the two is null if it isn't wanted. REQUIRES: `second`
-  // is null if `gradient` is.
+  // Sums over `rows` rows of `width` elements. The sums are added to `gradient` [width], and the
+  // sums of a second vector to `second`. Either pointer is null if its sums aren't needed.
+  // REQUIRES: `second` is null if `gradient` is.
   RowGroups(int64_t rows, int64_t width, A* gradient, A* second = nullptr)
       : all_rows_(rows),
         rows_(rows < kLeastRows * kMostGroups ? kLeastRows

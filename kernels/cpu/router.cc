@@ -109,7 +109,7 @@ Accumulator<T> RankOfGroup(const RouterForward& a, const T* logits, const Choice
   return sum;
 }
 
-// Whether each group's experts may be selected.
+// `taken` says for each group whether its experts may be selected.
 struct TakenGroups {
   bool taken[RouterForward::kMostGroups] = {};
 };

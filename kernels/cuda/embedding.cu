@@ -110,11 +110,11 @@ struct ListPart {
     const int end = begin + Size(length);
     return {list, length, begin < length ? begin : length, end < length ? end : length};
   }
-  // Whether the row is the last one of its token.
+  // Returns whether the row is the last one of its token.
   __device__ bool Ends(int i) const {
     return i + 1 == length || TokenOf(list[i]) != TokenOf(list[i + 1]);
   }
-  // Whether the row's token belongs to an earlier warp.
+  // Returns whether the row's token belongs to an earlier warp.
   __device__ bool IsForeign(int i) const {
     return begin > 0 && TokenOf(list[i]) == TokenOf(list[begin - 1]);
   }

@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(kThreads, BackwardBlocks(kLanePacks))
   AddWeightGradient<A, kPack, kLanePacks>(a, lanes, sums);
 }
 
-// Whether heads of arrays starting at `arrays` can be accessed in packs.
+// Returns whether heads of arrays starting at `arrays` can be accessed in packs.
 template <typename T>
 bool HeadPacks(std::initializer_list<int64_t> lengths, std::initializer_list<const void*> arrays) {
   return std::all_of(lengths.begin(), lengths.end(),

@@ -14,7 +14,7 @@ struct Ranked {
   int index;
 };
 
-// Whether an entry of that value and index ranks after `previous`, if there is one.
+// Returns whether an entry of that value and index ranks after `previous`, if there is one.
 template <typename A>
 __device__ bool IsBehind(A value, int index, const Ranked<A>& previous) {
   if (previous.index == kNone) return true;

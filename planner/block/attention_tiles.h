@@ -60,8 +60,8 @@ struct KeyBand {
 struct AttentionTile {
   TokenRange queries;
   TokenRange keys;
-  // Whether a query sees only the keys up to its own position. If so, the tile has as many queries
-  // as keys.
+  // If true, a query sees only the keys up to its own position, and the tile has as many queries as
+  // keys.
   bool causal = false;
   // If above 0, a query sees the key at its own position and the `window` - 1 keys before it, and
   // every query sees at least one key. If 0, `causal` alone decides what a query sees.

@@ -21,7 +21,7 @@
 namespace meshwright::planner {
 
 // Describes how a run trains the units of a shape. ApplyTraining()
-// (planner/block/trained_operators.h) turns it into what each operator does.
+// (planner/block/trained_operators.h) derives from it what each operator computes.
 struct BlockTraining {
   UnitTraining layer = UnitTraining::kTrained;
   UnitTraining embedding = UnitTraining::kTrained;
@@ -53,12 +53,12 @@ struct BlockShape {
   Experts experts = {};
   int64_t expert_hidden = 0;  // FFN width of each expert
   int64_t element_bytes = 2;  // bytes of a weight or activation: 2 in bf16, 4 in fp32, 8 in fp64
-  // How the matrix products of the block are quantised. The head's product is not quantised.
+  // The quantisation of the block's matrix products. The head's product is not quantised.
   Quantisation quantisation = {};
-  // Whether Meshwright's own worker quantises the products. The bytes of the tensors are then
+  // If true, Meshwright's own worker quantises the products. The bytes of the tensors are then
   // counted tile by tile (planner/block/scale_tiles.h).
   bool worker_quantises = false;
-  // Whether Meshwright's worker runs the operators on a CPU; otherwise it runs them under CUDA.
+  // If true, Meshwright's worker runs the operators on a CPU; otherwise it runs them under CUDA.
   bool cpu_operators = true;
   int64_t tp = 1;
   int64_t ep = 1;
@@ -70,15 +70,15 @@ struct BlockShape {
   bool sequence_parallel = false;
   bool keeps_gathered_inputs = false;  // norm outputs stay whole under sequence parallelism
   bool fused_swiglu = true;            // silu(gate) is not kept on its own
-  // Whether the FFN's product is kept; otherwise backward recomputes it from gate and up.
+  // If true, the FFN's product is kept; otherwise backward recomputes it from gate and up.
   bool keeps_ffn_product = true;
   bool head_norm = false;  // every query and key head is normalised before RoPE
-  // Whether both the input and the output of the heads' norm are kept. Otherwise only the input is
+  // If true, both the input and the output of the heads' norm are kept. Otherwise only the input is
   // kept, and backward recomputes the output.
   bool keeps_head_norm_input = true;
-  // For latent attention: whether the keys of every head are kept, each including the rotated part
-  // that all heads share. Otherwise the projection of the latent and a single copy of the rotated
-  // part are kept, and backward assembles the keys again.
+  // If true, latent attention keeps the keys of every head, each including the rotated part that
+  // all heads share. Otherwise the projection of the latent and a single copy of the rotated part
+  // are kept, and backward assembles the keys again.
   bool keeps_assembled_keys = true;
   double norm_extra_bytes = 0.0;  // bytes kept by both un-fused norms, per token and hidden element
   // Bytes kept by masks, biases and copies, per token and hidden element.
@@ -87,14 +87,14 @@ struct BlockShape {
   // Bytes kept per token for each expert that the token goes to: its routing weight and its origin.
   // 0 stands for the lists that Meshwright's own worker keeps.
   double routing_bytes = 12.0;
-  // Whether the experts' results are kept. They are kept if routing weights multiply these results
+  // If true, the experts' results are kept. They are kept if routing weights multiply these results
   // and not the inputs of the down projection.
   bool keeps_expert_output = false;
-  // Whether selective recompute drops norm outputs and the FFN's activation instead of the scores.
+  // If true, selective recompute drops norm outputs and the FFN's activation instead of the scores.
   bool selective_drops_operators = false;
-  // Whether selective recompute keeps only the results of attention and of every second product.
+  // If true, selective recompute keeps only the results of attention and of every second product.
   bool selective_alternates_products = false;
-  // Whether recompute ends with the last tensor that backward reads.
+  // If true, recompute ends with the last tensor that backward reads.
   bool recompute_stops_early = false;
   int64_t keys = 0;                      // the sequence length
   bool bidirectional = false;            // every query sees all keys, not only those before it
@@ -108,7 +108,7 @@ struct BlockShape {
   int64_t query_rank = 0;
   int64_t kv_rank = 0;
   int64_t rotary_dim = 0;
-  // The next seven mean the same as in the model's Attention.
+  // The next seven members have the same meaning as in the model's Attention.
   AttentionGate attention_gate = AttentionGate::kNone;
   bool shares_keys = false;
   bool values_are_keys = false;

@@ -102,7 +102,7 @@ class CompressedBuilder : public OperatorBuilder {
   }
 
   // Returns how many keys a query sees on average, as Megatron-Bridge counts them: the whole
-  // window, and half of the compressed keys or those of them that the index picks.
+  // window, and either half of the compressed keys or the compressed keys that the index picks.
   double KeysSeen() const {
     const double window = Real(std::min(s_.window > 0 ? s_.window : s_.keys, s_.keys));
     if (ratio_ == 0) return window;

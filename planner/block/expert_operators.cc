@@ -120,7 +120,7 @@ class ExpertBuilder : public OperatorBuilder {
     Save(op, KeptTensor::kExpertLatent, StreamBytes(), op.name, kWeightGradient);
   }
 
-  // Rows are put in the order of their destination ranks, and there in that of the experts.
+  // Rows are sorted by destination rank, and for each rank by expert.
   void AddPermutes(Operator& op) {
     op.stream = {.elements = s_.routed_rows() / s_.etp * width(),
                  .traffic_bytes = {kPermute, kPermute, 0.0}};

@@ -8,9 +8,9 @@
 namespace meshwright::planner {
 namespace {
 
-// An adapter's products are as narrow as its rank: what they stream takes longer than what they
-// multiply, and kernels cut their long sides into tiles of their own. Chosen; they are timed as a
-// core is.
+// An adapter's products are as narrow as its rank. Their memory traffic takes longer than their
+// arithmetic, and kernels choose separate tiles for their long sides. They are therefore timed like
+// a core; this is a choice.
 bool IsNarrow(const Operator& op) { return op.kind == OperatorKind::kMatmul && op.adapts; }
 
 double ExecutedFlops(const Operator& op, PassKind pass) {

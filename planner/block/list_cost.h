@@ -39,8 +39,9 @@ struct ListCost {
   // heads around a recurrence, and the keys of sparse attention.
   std::vector<CollectiveCost> context_collectives;
   std::unique_ptr<const Operator> attention;  // null if the list has none
-  // What the host issues in the forward and in the backward of the list: passes of operators,
-  // collectives, and the steps of ring attention. What is recomputed is not counted again.
+  // The numbers of things that the host issues in the forward and in the backward of the list:
+  // passes of operators, collectives, and the steps of ring attention. Operators that recompute
+  // runs again are counted once.
   int32_t forward_operators = 0;
   int32_t backward_operators = 0;
 };

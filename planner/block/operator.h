@@ -183,7 +183,7 @@ struct OperatorParameter {
   bool shared = false;  // the embedding's matrix, used a second time and not counted again
   bool trained = true;
   bool four_bit = false;  // held in 4 bits (kFourBitWeightBytes)
-  // Whether this is a matrix of a few rows that every rank of a TP group holds. ZeRO shards the
+  // If true, this is a matrix of a few rows that every rank of a TP group holds. ZeRO shards the
   // gradients of other matrices, but leaves the gradient of such a matrix whole, like the gradient
   // of a vector.
   bool whole_gradient = false;
@@ -311,32 +311,33 @@ struct Operator {
   ShortList<SavedTensor, 6> saves;
   std::array<OperatorPass, 3> passes = {};  // by PassKind
 
-  // Whether the operator is a product with quantised factors (planner/spec/quantisation.h).
+  // If true, the operator is a product with quantised factors (planner/spec/quantisation.h).
   bool narrowed = false;
-  // Whether the operator reads the same tensor as the operator before it. The two then share one
+  // If true, the operator reads the same tensor as the operator before it. The two then share one
   // input gradient.
   bool reads_as_previous = false;
-  // Whether the input gradient begins by repeating the forward, because the result is never kept.
+  // If true, the input gradient begins by repeating the forward, because the result is never kept.
   bool repeats_forward = false;
-  // Whether the operator's input gets no gradient, as in an indexer, which has a loss of its own.
+  // If true, the operator's input gets no gradient, as in an indexer, which has a loss of its own.
   bool detached = false;
-  // Whether the operator begins a branch: it reads the norm's output, not the result of the
+  // If true, the operator begins a branch: it reads the norm's output, not the result of the
   // operator before it. The results of the branches are added up after the last branch.
   bool starts_branch = false;
-  // Whether the forward is recomputed before the backward of the block, and which share of it. The
-  // share is below 1 if a product makes several tensors of which some are kept.
+  // If `recomputed` is true, the forward runs again before the backward of the block.
+  // `recomputed_share` is the share of the forward that runs again. It is below 1 if a product
+  // makes several tensors of which some are kept.
   bool recomputed = false;
   double recomputed_share = 1.0;
-  // Whether the backward computes the gradient of the input, and the gradient of the weights. A
-  // frozen operator computes no gradient of its weights; an operator that no trained operator
-  // precedes computes neither gradient.
+  // If `propagates` is true, the backward computes the gradient of the input. If `learns` is true,
+  // it computes the gradient of the weights. A frozen operator computes no gradient of its weights;
+  // an operator that no trained operator precedes computes neither gradient.
   bool propagates = true;
   bool learns = true;
-  // Whether the operator is a product of an adapter. Such an operator has the name of the adapted
+  // If true, the operator is a product of an adapter. Such an operator has the name of the adapted
   // product.
   bool adapts = false;
   // Bytes of the largest 4-bit matrix of the operator, in the products' format. Each use of the
-  // matrix writes them.
+  // matrix writes these bytes.
   int64_t widened_bytes = 0;
 
   const OperatorPass& pass(PassKind pass) const { return passes[static_cast<size_t>(pass)]; }

@@ -109,8 +109,8 @@ Counts CountsOf(const OperatorList& operators, const Experts& experts) {
           .flops = FlopsOf(operators)};
 }
 
-// Returns the counts of a shape's list, memoized: a search asks for those of one model with each of
-// its layouts.
+// Returns the counts of a shape's list, memoized, because a search asks for the counts of one model
+// with each of its layouts.
 template <OperatorList (*kOperators)(const BlockShape&)>
 Counts CountsOf(const BlockShape& shape) {
   thread_local Memo<BlockShape, Counts, kShapesOfAModel> known;
@@ -153,10 +153,10 @@ void ForEachLayers(const ModelSpec& model, const TrainedParts& parts, const Visi
   }
 }
 
-// How a layer trains that predicts further tokens: as the head behind it.
+// A multi-token-prediction layer trains like the head behind it.
 UnitTraining MtpTraining(const TrainedParts& parts) { return parts.OfHead(); }
 
-// Each layer that predicts further tokens is a block, a projection, and the head again.
+// Each multi-token-prediction layer is a block, a projection, and the head again.
 void AddMtp(const ModelSpec& model, const TrainingSpec& training, const Counts& head,
             double& multiplied, OperatorFlops& token) {
   const BlockShape shape =

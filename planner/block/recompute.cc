@@ -32,7 +32,7 @@ RecomputedParts NormParts(const BlockShape& shape) {
   return parts;
 }
 
-// ReLU keeps its product alone, and nothing to recompute it from.
+// ReLU keeps only its product, and no tensor from which the product could be recomputed.
 bool ActivatesAgain(const BlockShape& shape) { return shape.ffn != FfnKind::kRelu; }
 
 RecomputedParts ExpertActivationParts(const BlockShape& shape) {
@@ -66,7 +66,7 @@ RecomputedParts SharedExpertParts(const BlockShape& shape) {
   return {.frees = kFfnTensors, .runs = kFfnOperators};
 }
 
-// What experts do with the rows of tokens, from sending them to their results.
+// The work of experts on the rows of tokens, from the dispatch of the rows to the experts' results.
 RecomputedParts RoutedParts(const BlockShape& shape) {
   if (!shape.has_experts()) return {};
   return {
@@ -101,9 +101,10 @@ RecomputedParts NormAndActivationParts(const BlockShape& shape) {
   return parts;
 }
 
-// In the order of their calls the products of attention are queries, keys, values and output; those
-// of a gated FFN, or of a shared expert, are gate, up and down. Of latent attention the latents are
-// kept and what is projected from them is not. What recurrences and gates of attention keep stays.
+// In the order of their calls, the products of attention are queries, keys, values and output, and
+// the products of a gated FFN or of a shared expert are gate, up and down. Latent attention keeps
+// the latents and recomputes the tensors that are projected from them. Recurrences and gates of
+// attention recompute nothing.
 RecomputedParts AlternateProductParts(const BlockShape& shape) {
   RecomputedParts parts = NormAndActivationParts(shape);
   Add(RoutedParts(shape), parts);

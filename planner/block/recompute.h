@@ -26,7 +26,7 @@ LayerRecompute RecomputeOf(const Layout& layout, int64_t layer);
 struct RecomputedParts {
   EnumSet<KeptTensor> frees;   // tensors that operators no longer save
   EnumSet<OperatorName> runs;  // operators whose forward is recomputed
-  // Whether recompute leaves out the operators after the last tensor that backward reads.
+  // If true, recompute leaves out the operators after the last tensor that backward reads.
   bool stops_early = false;
 
   // Returns whether the input of the block's second half is freed, so that the first half has to
@@ -56,9 +56,9 @@ RecomputedParts PartsOf(RecomputeModule module, const BlockShape& shape);
 // kFull and kBlock recompute the whole block from its input. They recompute even the down
 // projection and the operators after it, although backward needs none of their results:
 // Megatron-LM's checkpoint calls the block as one function, and so executes all its operators.
-// PyTorch's non-reentrant checkpoint does not execute them (recompute_stops_early). Meshwright's
-// worker does not execute them either, so recompute_s is too high for it. The worker's memory is
-// exact, because planner/worker_memory/liveness.h stops where the worker stops.
+// PyTorch's non-reentrant checkpoint does not execute these operators (recompute_stops_early).
+// Meshwright's worker does not execute them either, so recompute_s is too high for it. The worker's
+// memory is exact, because planner/worker_memory/liveness.h stops where the worker stops.
 RecomputedParts PartsOf(const LayerRecompute& recompute, const BlockShape& shape);
 
 // Edits the operators of a block: removes the saved tensors that are freed, and marks the operators

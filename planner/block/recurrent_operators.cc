@@ -8,7 +8,7 @@ namespace {
 
 // Figures of RecurrenceWidths are for elements of 2 bytes.
 constexpr int64_t kWidthsElementBytes = 2;
-// The gradients read inputs and gradients again and write as many.
+// The backward reads the inputs and their gradients again, and writes equally many values.
 constexpr double kBackwardTrafficRatio = 2.5;
 
 class RecurrentBuilder : public OperatorBuilder {

@@ -22,7 +22,7 @@ struct ModelCost {
   friend bool operator==(const ModelCost&, const ModelCost&) = default;
 };
 
-// How a model's layers are cut into stages, whichever layers they are.
+// The division of a model's layers into stages, independent of the kinds of the layers.
 struct Cut {
   StagePartition partition = StagePartition::kEqual;
   int64_t stages = 1;
@@ -124,7 +124,7 @@ struct TableKey {
   }
 };
 
-// Adds layers of a shape to those of a stage.
+// Adds layers of a shape to a stage.
 template <typename Counts>
 void AddLayers(size_t shape, int64_t layers, Counts& counts) {
   for (ShapeRun& known : counts) {

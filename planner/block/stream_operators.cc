@@ -9,7 +9,7 @@ class StreamBuilder : public OperatorBuilder {
  public:
   using OperatorBuilder::OperatorBuilder;
 
-  // Each stream is read and written, and so is the half's input and result.
+  // Each stream, the half's input and the half's result are read and written.
   void Mix(OperatorName name) {
     const int64_t n = s_.residual_streams;
     const int64_t weights = (2 + n) * n;

@@ -71,8 +71,8 @@ void AddOnce(const std::string& source, std::vector<std::string>& sources) {
   if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(source);
 }
 
-// Adds the sources of all rows behind a fit: those of the fit that it started from, if any, and its
-// own.
+// Adds the sources of all rows behind a fit: the fit's own sources, and the sources of the fit from
+// which it started, if any.
 void AddSources(const std::vector<std::string>& sources, Calibration& calibration) {
   if (calibration.prior_rows == 0) calibration.sources.clear();
   for (const std::string& source : sources) AddOnce(source, calibration.sources);

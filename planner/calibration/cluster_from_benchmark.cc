@@ -24,7 +24,7 @@ constexpr double kLeastShare = 0.2;
 // Copies up to this size measure launch time alone.
 constexpr int64_t kLaunchBytes = 4096;
 
-// A data sheet's rate, and the share of it that was measured.
+// The rate on a data sheet, and the measured share of this rate.
 struct SplitRate {
   double rate;
   double share;
@@ -125,7 +125,7 @@ ClusterSpec WithMatmuls(const ClusterSpec& cluster, const std::vector<double>& c
 
 struct MatmulRows {
   std::vector<LogFitRow> rows;
-  // The highest rate of one device over all shapes; 0 where none was measured.
+  // The highest rate of one device over all shapes; 0 if none was measured.
   double best_fp32 = 0.0;
   double best_bf16 = 0.0;
 };
@@ -134,7 +134,7 @@ MatmulRows MatmulRowsOf(const DeviceBenchmark& benchmark, const ClusterSpec& clu
   MatmulRows result;
   const double share = ShareOf(benchmark, cluster);
   for (const MatmulTiming& timing : benchmark.matmuls) {
-    // The rate of fp64 follows from that of fp32.
+    // The fp64 rate follows from the fp32 rate.
     if (timing.ranks != benchmark.devices || timing.precision == Precision::kFp64) continue;
     const double seconds = BestSeconds(timing.time);
     double& best = timing.precision == Precision::kFp32 ? result.best_fp32 : result.best_bf16;
@@ -149,7 +149,7 @@ MatmulRows MatmulRowsOf(const DeviceBenchmark& benchmark, const ClusterSpec& clu
   return result;
 }
 
-// Where the device is known, its data sheet's bf16 peak is the reference, otherwise the best fp32
+// If the device is known, its data sheet's bf16 peak is the reference, otherwise the best fp32
 // product: the efficiency is the fitted rate's share of it, and the other peak follows.
 void SetPeaks(const MatmulRows& measured, const std::vector<double>& constants,
               const BenchmarkBase& base, HardwareProfile& device) {

@@ -19,8 +19,8 @@ namespace meshwright::planner {
 // hosts, attention, the spread of step times.
 struct BenchmarkBase {
   ClusterSpec cluster;
-  // Whether the cluster describes the device that was measured. If so, the cluster's data-sheet
-  // peaks are kept, and efficiencies are the measured shares of these peaks.
+  // If true, the cluster describes the device that was measured. The cluster's data-sheet peaks are
+  // kept, and efficiencies are the measured shares of these peaks.
   bool same_device = false;
 };
 

@@ -23,8 +23,9 @@ namespace {
         [](ClusterSpec&, FrameworkProfile & p) -> double* { return &p.part.name; }, true \
   }
 
-// How far machines of one kind, or versions of a framework, differ from each other: power limits,
-// clocks, cabling. A fit gives what its machines reached; another machine adds this uncertainty.
+// The standard deviation between machines of one kind, or between versions of a framework, due to
+// power limits, clocks and cabling. A fit describes its own machines; another machine adds this
+// uncertainty.
 constexpr double kMachineSigma = 0.03;
 
 // Share of the prior's standard deviation at which the rows have halved the variance.

@@ -25,7 +25,7 @@ struct CalibrationConstant {
   double high = 0.0;          // largest value
   bool of_framework = false;  // whether it is a constant of the framework, not of the cluster
   double* (*field)(ClusterSpec&, FrameworkProfile&) = nullptr;
-  // Whether the constant is a framework's factor on a constant of the cluster. Such a factor is
+  // If true, the constant is a framework's factor on a constant of the cluster. Such a factor is
   // fitted only if the cluster's constants are not fitted, because a step time shows only the
   // product of factor and constant.
   bool share_of_cluster = false;

@@ -38,7 +38,7 @@ struct FitRow {
 struct FitOptions {
   bool fit_cluster = true;
   bool fit_framework = true;
-  // Whether each row keeps its own cluster. The fit then finds framework constants that all
+  // If true, each row keeps its own cluster. The fit then finds framework constants that all
   // clusters share.
   bool on_row_clusters = false;
   PriorSource priors = PriorSource::kFit;

@@ -9,8 +9,8 @@
 namespace meshwright::planner {
 namespace {
 
-// The most rows that earlier ones count for: they were of other machines, and a few dozen of this
-// one must be able to outweigh them.
+// Earlier rows count for at most this many rows: they come from other machines, and a few dozen
+// rows of this machine must be able to outweigh them.
 constexpr double kMostPriorRows = 20.0;
 // The weight of a spread that was written down without a fit, or that is unknown, and the latter's
 // value.

@@ -36,8 +36,8 @@ struct FitErrors {
 // Returns the standard deviation of ln(step time), chosen so that 80 % of the next runs lie within
 // kEightyPercentSigmas standard deviations of the prediction. If there are no more rows than
 // constants, the result is at least the prior's, because so many constants can fit so few rows
-// exactly. Without a prior, only the rows decide, and few rows say little. REQUIRES: `fit.errors`
-// is not empty.
+// exactly. Without a prior, the rows alone determine the result, which is unreliable if there are
+// few rows. REQUIRES: `fit.errors` is not empty.
 double PredictiveSigma(const FitErrors& fit, const std::optional<SpreadPrior>& prior);
 
 // Returns the standard deviation of the errors from the size that four fifths of them stay below,

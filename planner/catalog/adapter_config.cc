@@ -18,7 +18,7 @@ constexpr size_t kMostNameBytes = 200;
 
 bool IsLora(const AdapterConfig& adapter) { return adapter.kind.empty() || adapter.kind == "LORA"; }
 
-// Modules of families that have a module for what others have several for.
+// Modules of families that fuse several modules of other families into one.
 struct FusedModule {
   std::string_view name;
   std::string_view targets;
@@ -55,7 +55,7 @@ absl::StatusOr<AdapterConfig> ReadAdapterConfig(std::string_view text) {
   adapter.kind = fields.StringOr("peft_type", "");
   adapter.rank = fields.IntOr("r", 0);
   adapter.has_magnitudes = fields.BoolOr("use_dora", false);
-  // A list of modules, or one word for all of a kind.
+  // Reads a list of modules, or one word that stands for all modules of a kind.
   const auto targets = object.find("target_modules");
   if (targets != object.end() && targets->is_string()) {
     adapter.targets = {fields.String("target_modules")};

@@ -92,8 +92,8 @@ Architecture ReadArchitecture(const json& entry) {
   return architecture;
 }
 
-// Returns a key of the family's own where the entry has one, else the first that is in the file,
-// else the last.
+// Returns the family's own key if the entry has one; otherwise the first key that is in the file;
+// otherwise the last key.
 std::string KeyOf(const json& entry, const char* name, const json& config, const char* preferred,
                   const char* otherwise) {
   if (entry.contains(name)) return entry.at(name);

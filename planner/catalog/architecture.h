@@ -41,7 +41,7 @@ struct Architecture {
   std::vector<SetAsideKey> set_aside;
   // Keys, with their values, that change neither memory nor step time and are no part of the model.
   std::vector<std::string> without_effect;
-  // Whether sliding_window counts only if use_sliding_window is set, and then only for layers from
+  // If true, sliding_window counts only if use_sliding_window is set, and then only for layers from
   // max_window_layers on.
   bool window_needs_switch = false;
   bool sinks = false;

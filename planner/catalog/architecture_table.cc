@@ -63,7 +63,7 @@ void AddGeneralKeys(ArchitectureTable& table) {
   }
 }
 
-// The file is compiled in, and a test reads all of it, so it has no errors to report.
+// The file is compiled in, and a test reads the whole file, so there are no errors to report.
 ArchitectureTable ReadTable() {
   const json file = ParseJson("architectures", EmbeddedArchitectures().front().text).value();
   ArchitectureTable table;

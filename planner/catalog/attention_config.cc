@@ -14,8 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-// DeepSeek-V4: tokens that a compressed key stands for, where an index picks keys and where a query
-// sees all of them.
+// In DeepSeek-V4 a compressed key stands for this many tokens: kIndexedRatio if an index picks
+// keys, and kWholeRatio if a query sees all compressed keys.
 constexpr int64_t kIndexedRatio = 4;
 constexpr int64_t kWholeRatio = 128;
 
@@ -78,7 +78,8 @@ Attention ReadGroupedAttention(JsonFields& fields, const Architecture& architect
   return attention;
 }
 
-// Returns the index of sparse attention; one that does not exist where the file has none.
+// Returns the index of sparse attention. If the file has no index, the returned index does not
+// exist.
 SparseIndex ReadIndex(JsonFields& fields, const json& config, const Architecture& architecture) {
   SparseIndex index;
   if (config.contains("sparse_topk_blocks")) {  // MiniMax-M3 picks blocks of keys
@@ -112,8 +113,8 @@ Attention ReadAttention(JsonFields& fields, const json& config, const Architectu
   return attention;
 }
 
-// Sets how many tokens the compressed keys of each layer stand for. Only those that stand for few
-// are many enough to be picked by an index.
+// Sets how many tokens the compressed keys of each layer stand for. An index picks only among keys
+// that stand for few tokens, because only these keys are numerous.
 absl::Status SetRatios(JsonFields& fields, std::vector<Attention>& attentions) {
   constexpr const char* kKey = "compress_ratios";
   const json* ratios = fields.OptionalArray(kKey);

@@ -80,7 +80,7 @@ absl::StatusOr<Ffn> FfnOf(const json& block, int64_t layer, int64_t hidden, cons
   return ffn;
 }
 
-// Returns the whole number at `layer` of a list; `fallback` where there is no such list.
+// Returns the whole number at `layer` of a list; `fallback` if there is no such list.
 absl::StatusOr<int64_t> SizeAt(JsonFields& fields, const char* key, int64_t layer,
                                int64_t fallback) {
   const json* list = fields.OptionalArray(key);

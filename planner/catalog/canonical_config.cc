@@ -34,7 +34,7 @@ void Flatten(const json& entry, json& config) {
   }
 }
 
-// Kimi Linear keeps the sizes of its recurrent layers in an object of their own, and Step those of
+// Kimi Linear keeps the sizes of its recurrent layers in a separate object. Step does the same for
 // its layers with a window.
 void LiftSizes(json& config) {
   const json lifted = Architectures().lifted;
@@ -49,8 +49,8 @@ void LiftSizes(json& config) {
   }
 }
 
-// Step's lists have an item for each layer that predicts a further token, too, and one rope base a
-// layer, of which the first is that of layers that see the whole sequence.
+// Step's lists also have an item for each multi-token-prediction layer. They have one rope base per
+// layer; the first base belongs to layers that see the whole sequence.
 void DropFurtherLayers(json& config) {
   const auto base = config.find("rope_theta");
   if (base != config.end() && base->is_array() && !base->empty()) {
@@ -76,7 +76,7 @@ void DropAutomaticSizes(json& config) {
   }
 }
 
-// Of a key that has a value for each modality, that of text comes first.
+// If a key has a value for each modality, the first value belongs to text.
 void KeepTextAlone(const json& entry, json& config) {
   for (const std::string key : entry.value("first_of", json::array())) {
     const auto value = config.find(key);
@@ -110,7 +110,8 @@ bool Divides(const json& part, const json& whole) {
   return parts > 0 && whole.get<uint64_t>() % parts == 0;
 }
 
-// A file of its own has to say the model's sizes; inside a wrapper those of the class are left out.
+// A file that describes only the language model has to state the model's sizes. Inside a wrapper,
+// the class's default sizes may be left out.
 void AddClassDefaults(const std::string& type, bool is_inside, json& config) {
   const json& all = Architectures().class_defaults;
   const auto defaults = all.find(type);
@@ -126,7 +127,8 @@ void AddClassDefaults(const std::string& type, bool is_inside, json& config) {
 
 // A layer of LongCat-Flash is two: attention with an FFN and, beside it, the experts, whose result
 // is added behind the second half; and attention with an FFN. Some of the experts that a token
-// picks have no parameters: those that have are as many as on average.
+// picks have no parameters; each token is assumed to pick the average number of experts with
+// parameters.
 void SplitLayers(json& config) {
   const auto number = [&config](const char* key) -> int64_t {
     const auto value = config.find(key);
@@ -161,7 +163,7 @@ void MergeEqualSizes(json& config) {
   }
 }
 
-// A name whose value is null says nothing.
+// A name whose value is null counts as absent.
 void Rename(const std::map<std::string, std::vector<std::string>>& names, json& config) {
   for (const auto& [canonical, others] : names) {
     for (const std::string& other : others) {

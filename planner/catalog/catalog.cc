@@ -45,8 +45,9 @@ absl::StatusOr<std::string_view> FindPreset(std::string_view what, std::string_v
   return WithField(UnknownName(what, name, known), what);
 }
 
-// Shares of what a device draws while it computes, as the presets have them: the middle of 0.81 to
-// 0.84 that arXiv 2411.13055 makes of exposed communication, and a chosen one.
+// The power of a device in its other states, as shares of its power while it computes. The share
+// for exposed communication is the middle of the 0.81 to 0.84 in arXiv 2411.13055; the other share
+// is chosen.
 constexpr double kExposedPower = 0.825;
 constexpr double kIdlePower = 0.12;
 
@@ -153,7 +154,8 @@ std::string ProfileToJson(const FrameworkProfile& profile) {
 absl::StatusOr<ModelSpec> FindModel(std::string_view name) {
   const auto text = ModelText(name);
   if (!text.ok()) return text.status();
-  // With all of its windows: those that a sequence does not reach change nothing.
+  // The model keeps all of its windows, because a window that is longer than the sequence changes
+  // nothing.
   return ModelFromConfig(name, *text, std::numeric_limits<int64_t>::max());
 }
 

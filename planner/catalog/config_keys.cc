@@ -48,7 +48,7 @@ KeyRow ReadRow(json row, bool of_families) {
   return read;
 }
 
-// The file is compiled in, and a test reads all of it, so it has no errors to report.
+// The file is compiled in, and a test reads the whole file, so there are no errors to report.
 std::vector<KeyRow> ReadRows() {
   const json file = ParseJson("config_keys", EmbeddedConfigKeys().front().text).value();
   std::vector<KeyRow> rows;

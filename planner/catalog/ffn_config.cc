@@ -45,8 +45,8 @@ int64_t WidthOf(JsonFields& fields, const Architecture& architecture, int64_t hi
   return fields.IntOr("intermediate_size", fields.IntOr("ffn_multiple", *multiple) * hidden);
 }
 
-// Returns which layers have experts by a list that says so of each of them, under either name;
-// empty where there is none.
+// Returns which layers have experts, from the list of layers under either of its names; empty if
+// the file has no such list.
 absl::StatusOr<std::vector<bool>> ListedExpertLayers(JsonFields& fields, const json& config,
                                                      int64_t layers) {
   std::vector<bool> has;
@@ -89,8 +89,8 @@ absl::StatusOr<std::vector<bool>> LayersIn(const std::string& numbers, int64_t l
   return named;
 }
 
-// Returns which layers have experts, by the keys of all families: those of a list, all but the
-// first few, every n-th, or all but those of a list.
+// Returns which layers have experts, by the keys of all families: the layers in a list, all layers
+// except the first few, every n-th layer, or all layers except the layers in a list.
 absl::StatusOr<std::vector<bool>> ExpertLayers(JsonFields& fields, const json& config,
                                                int64_t layers) {
   ASSIGN_OR_RETURN(std::vector<bool> listed, ListedExpertLayers(fields, config, layers));

@@ -18,7 +18,7 @@ using nlohmann::json;
 constexpr const char* kModelType = "model_type";
 constexpr const char* kArchitectures = "architectures";
 
-// What a wrapper says of its language model too.
+// A wrapper has these keys for its language model too.
 constexpr const char* kOfTheWhole[] = {"tie_word_embeddings"};
 constexpr const char* kInherited[] = {"vocab_size", "quantization_config"};
 
@@ -62,7 +62,7 @@ std::string GivenType(const json& config) {
   return type != config.end() && type->is_string() ? type->get<std::string>() : "";
 }
 
-// Returns the family of the class that the file names; "" where it names none.
+// Returns the family of the class that the file names; "" if it names none.
 std::string TypeOfGivenClass(const json& config) {
   const auto classes = config.find(kArchitectures);
   if (classes == config.end() || !classes->is_array() || classes->empty()) return "";
@@ -89,7 +89,7 @@ absl::Status NameFamily(json& config) {
                     "nor does `architectures` name the model's family; must be given");
 }
 
-// Returns the key of the object that holds the language model; "" where the config is one.
+// Returns the key of the object that holds the language model; "" if the config is one.
 std::string InnerKey(const json& config) {
   for (const std::string& key : Architectures().language_models) {
     const auto inner = config.find(key);
@@ -126,8 +126,8 @@ void AddTowers(const json& config, std::vector<std::string>& towers) {
   }
 }
 
-// A size that is a list has a value for each modality: experts of the others stand beside the
-// language model.
+// A size that is a list has a value for each modality, because the experts of other modalities
+// stand beside the language model.
 void AddExpertsOfModalities(const json& entry, const json& config,
                             std::vector<std::string>& towers) {
   for (const std::string key : entry.value("first_of", json::array())) {

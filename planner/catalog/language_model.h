@@ -17,7 +17,8 @@ struct LanguageModel {
 };
 
 // Returns the innermost language model of `config`. If no model_type names the family, the key
-// `architectures` does. Returns InvalidArgument about model_type if neither of them does.
+// `architectures` names it. Returns InvalidArgument about model_type if neither key names the
+// family.
 absl::StatusOr<LanguageModel> FindLanguageModel(nlohmann::json config);
 
 }  // namespace meshwright::planner

@@ -92,7 +92,7 @@ std::vector<json> KindNamesIn(const json& value) {
   return names;
 }
 
-// A list that names layers of an FFN alone has no other layers with one.
+// If a list names layers that hold only an FFN, its other layers have no FFN.
 bool HoldOnePart(const std::vector<json>& names) {
   const json& kinds = Architectures().layer_kinds;
   return std::any_of(names.begin(), names.end(), [&](const json& name) {

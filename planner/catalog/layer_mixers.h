@@ -15,8 +15,8 @@ struct LayerParts {
   bool attention = true;
   bool recurrence = false;
   bool ffn = true;
-  // Nemotron-H: whether the list of layers says that the layer's FFN consists of experts. Other
-  // files say so by other keys.
+  // For Nemotron-H, true if the list of layers says that the layer's FFN consists of experts. Files
+  // of other families state this by other keys.
   bool is_expert_layer = false;
   bool is_indexed = true;  // whether its attention is sparse if the file has an index
 };

@@ -23,7 +23,7 @@ std::vector<LayerWindow> ForAll(int64_t layers, const WindowOfLayer& window) {
   return windows;
 }
 
-// Returns 0 where the window is not shorter than the sequence.
+// Returns 0 if the window is not shorter than the sequence.
 absl::StatusOr<int64_t> ShorterThan(int64_t seq_len, std::string_view key,
                                     std::optional<int64_t> tokens) {
   if (!tokens) return 0;
@@ -86,8 +86,8 @@ absl::StatusOr<std::vector<LayerWindow>> ChunksOf(JsonFields& fields, const Laye
   });
 }
 
-// Every n-th layer sees all tokens, or those of the letter G in a pattern that repeats. Returns
-// nullopt where the file has neither, and its family too.
+// Every n-th layer sees all tokens, or the layers with the letter G in a repeated pattern do.
+// Returns nullopt if neither the file nor its family has such a rule.
 absl::StatusOr<std::optional<WindowOfLayer>> Pattern(JsonFields& fields, const json& config,
                                                      const LayerWindow& sliding) {
   constexpr const char* kKey = "sliding_window_pattern";

@@ -32,7 +32,8 @@ struct Finding {
   }
 };
 
-// Returns what to show of a value that a rule does not allow: of a list the first such item.
+// Returns the text that a message shows for a value that a rule does not allow. If the value is a
+// list, this is the first item that the rule does not allow.
 std::string ShownOf(const KeyRule& rule, const json& value) {
   if (!value.is_array() || rule.items.empty()) return ShownValue(value);
   for (const json& item : value) {
@@ -51,8 +52,9 @@ Finding FindingOf(const std::string& id, const MissingPart& part, const json& co
   return {.id = id, .part = &part};
 }
 
-// Returns what the keys ask for, and what the family is known for, which comes first. Of a family
-// that is known for something, parts are left out that others have: they are planned.
+// Returns the parts that the family is known for, and then the parts that the keys ask for. If the
+// family is known for some part, parts that other families have are left out, because they are
+// planned.
 std::vector<Finding> FindMissing(const std::string& model_type, const std::vector<std::string>& has,
                                  const json& config) {
   const ArchitectureTable& table = Architectures();

@@ -12,7 +12,7 @@
 namespace meshwright::planner {
 namespace {
 
-// Last words of models that have the shape of the one without them.
+// Last words of a model's name that do not change the model's shape.
 constexpr std::array<std::string_view, 6> kTrainings = {"hf",       "base", "chat",
                                                         "instruct", "it",   "pt"};
 
@@ -38,7 +38,7 @@ void DropTrainings(std::vector<std::string>& words) {
   }
 }
 
-// Whether the word is a number of layers, such as "12l".
+// Returns whether the word is a number of layers, such as "12l".
 bool CountsLayers(const std::string& word) {
   return word.size() > 1 && word.back() == 'l' &&
          std::all_of(word.begin(), word.end() - 1, [](char c) { return IsDigit(c); });
@@ -108,7 +108,8 @@ std::optional<ModelName> ModelOfRow(std::string_view name) {
   const size_t slash = name.rfind('/');
   if (slash != std::string_view::npos) name.remove_prefix(slash + 1);
   std::vector<std::string> words = WordsOf(name);
-  // A proxy has the shape of its model only where it says how many layers it has left.
+  // A proxy model has the shape of its model only if its name states the number of remaining
+  // layers.
   if (words.size() > 1 && CountsLayers(words.back())) {
     words.pop_back();
     if (words.size() > 1 && words.back() == "proxy") words.pop_back();

@@ -21,7 +21,7 @@ using nlohmann::json;
 constexpr int64_t kMostSize = int64_t{1} << 30;
 constexpr double kMostMultiplier = 1000.0;
 constexpr int64_t kLlamaMultipleOf = 256;
-// Of Llama 1 and 2, whose files leave the vocabulary to the tokenizer (vocab_size = -1).
+// The vocabulary of Llama 1 and 2, whose files leave it to the tokenizer (vocab_size = -1).
 constexpr int64_t kLlamaVocab = 32000;
 
 // Keys of how a model is run, and of parts whose planning their value does not change.
@@ -83,7 +83,7 @@ void ReadParamsPositions(JsonFields& fields, json& config) {
     config["sliding_window"] = ReadSize(fields, "sliding_window");
     if (config["model_type"] == "llama") config["model_type"] = "mistral";
   }
-  // What the code of both takes where the file says nothing.
+  // If the file does not state the base, this is the default in the code of Llama and Mistral.
   const double theta = is_mistral && !has_window ? 1e6 : 1e4;
   config["rope_theta"] = fields.NumberOr("rope_theta", theta);
   if (const auto context = fields.OptionalInt("max_position_embeddings")) {
@@ -105,7 +105,8 @@ void ReadParamsEmbeddings(JsonFields& fields, ParamsConfig& params, json& config
       "params.json does not say whether embedding and head share one matrix; planned with two");
 }
 
-// What no key above reads: a tower is noted, anything else that is switched on is refused.
+// Checks the keys that nothing above read. A tower gets a note; any other key that is switched on
+// is refused.
 absl::Status CheckRestOfParams(const JsonFields& fields, const json& params, ParamsConfig& read) {
   for (const std::string& key : fields.UnaskedKeys()) {
     const json& value = params.at(key);

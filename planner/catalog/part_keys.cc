@@ -15,7 +15,7 @@ FileKeys ReadFileKeys(const json& config) {
   if (type != config.end() && type->is_string()) {
     read.model_type = ShortenedName(EscapeControls(type->get<std::string>()));
   }
-  // Of several keys, that of the first row counts.
+  // If the file has several of these keys, the key of the first row counts.
   for (const KeyRow& row : ConfigKeys()) {
     if (row.parts.empty()) continue;
     for (const auto& [key, value] : config.items()) {

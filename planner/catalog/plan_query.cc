@@ -36,7 +36,7 @@ std::vector<std::string> NotesOnModel(const SpecSource& model, int64_t seq_len) 
   absl::StatusOr<ModelConfig> read = ReadModelConfig(model.name, *text, seq_len);
   if (!read.ok()) return {};
   if (is_preset) {
-    // Whoever wrote the file knows what changes neither memory nor time.
+    // Notes about keys that change neither memory nor time are of no use for a preset.
     read->model.set_aside.clear();
     read->without_effect.clear();
   }
@@ -145,7 +145,7 @@ absl::Status CheckTrained(const ModelSpec& model, const TrainingSpec& training) 
   return absl::OkStatus();
 }
 
-// Meshwright's own worker has the optimizers, states and loss of its own alone.
+// Meshwright's own worker supports only its own optimizers, states and losses.
 absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& training) {
   const Optimizer& optimizer = training.optimizer;
   if (profile.engine == Engine::kWorker && optimizer != kAdamW && optimizer != kMuon) {
@@ -217,7 +217,7 @@ std::vector<std::pair<Value, absl::Status>> LeftOut(const FrameworkProfile& prof
   return left_out;
 }
 
-// Returns the combinations of what the query searches that the framework runs.
+// Returns the combinations of the searched options that the framework runs.
 absl::StatusOr<std::vector<OptionChoice>> ChoicesOf(const PlanQuery& query,
                                                     const FrameworkProfile& profile) {
   ASSIGN_OR_RETURN(const std::vector<SearchedOption> options,

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// Each as long as what it stands for, so that positions in messages stay right.
+// Each number is as long as the word that it replaces, so that positions in messages stay right.
 constexpr std::string_view kInfinity = "Infinity";
 constexpr std::string_view kLargest = "1.79e308";
 constexpr std::string_view kNan = "NaN";

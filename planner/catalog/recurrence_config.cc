@@ -9,7 +9,7 @@
 namespace meshwright::planner {
 namespace {
 
-// The tokens that kernels work on as one, where the file does not say: those of
+// The tokens per chunk of a recurrent kernel if the file does not state them: the values of
 // flash-linear-attention, of mamba-ssm, and of MiniMax's code.
 constexpr int64_t kDeltaChunk = 64;
 constexpr int64_t kScanChunk = 256;
@@ -21,7 +21,7 @@ constexpr int64_t kHiddenPerStepRank = 16;           // of Mamba-1's step size
 
 using Names = std::initializer_list<const char*>;
 
-// Families have other names for the same size: returns the one that the file has.
+// Families have different names for the same size. Returns the name that the file has.
 const char* NameIn(const JsonFields& fields, Names names) {
   for (const char* name : names) {
     if (fields.Has(name)) return name;
@@ -35,7 +35,7 @@ int64_t SizeOr(JsonFields& fields, Names names, int64_t fallback) {
   return fields.IntOr(NameIn(fields, names), fallback);
 }
 
-// Returns the width that one of `count` parts has.
+// Returns the width of one of `count` equal parts.
 int64_t PartOf(JsonFields& fields, const char* width_name, int64_t width, const char* count_name,
                int64_t count) {
   if (count < 1) return 0;  // the range of `count` is checked with the model

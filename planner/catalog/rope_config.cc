@@ -20,11 +20,12 @@ constexpr const char* kSections[] = {"mrope_section", "mrope_interleaved"};
 // The rope_type, and the member "of" of the rows of its keys (planner/data/config_keys.json).
 constexpr std::string_view kYarn = "yarn";
 
-// Of the embedding that a file gives for each kind of layer, that of the first kind here counts.
+// If a file gives an embedding for each kind of layer, the embedding of the first of these kinds
+// counts.
 constexpr const char* kLayerKinds[] = {"full_attention", "sliding_attention", "chunked_attention",
                                        "main"};
 
-// Returns the key of the object for each kind of layer that counts; "" where there is one for all.
+// Returns the key of the object for each kind of layer that counts; "" if there is one for all.
 std::string KindThatCounts(const json& object) {
   for (const char* kind : kLayerKinds) {
     const auto at = object.find(kind);

@@ -124,8 +124,8 @@ constexpr Field OrNull(Field field) {
 // Returns `field`, written as null unless `present`.
 constexpr Field NullUnless(bool present, Field field) { return OrNull(OnlyIf(present, field)); }
 
-// Returns `field`, whose struct is written as the list of its fields. In a vector this holds for
-// each struct. Reading requires all of the fields.
+// Returns `field`, whose struct is written as the list of its fields. In a vector, each struct is
+// written as such a list. Reading requires all of the fields.
 constexpr Field AsList(Field field) {
   field.as_list = true;
   return field;
@@ -157,8 +157,8 @@ constexpr Field WithParts(std::span<const TextPart> text_parts, Field field) {
   return field;
 }
 
-// Returns `field`, whose vector of structs is written as an object. A struct's key is its member
-// `name`, which its VisitFields() leaves out.
+// Returns `field`, with its vector of structs written as a JSON object. A struct's key is its
+// member `name`, which its VisitFields() leaves out.
 constexpr Field ByName(Field field) {
   field.by_name = true;
   return field;
@@ -171,7 +171,8 @@ constexpr Field OnlyInText(Field field) {
   return field;
 }
 
-// Returns `field`, which texts leave out. Texts express it in another way, or contain it elsewhere.
+// Returns `field`, which only messages contain. A text expresses the value in another way, or
+// contains it elsewhere.
 constexpr Field OnlyOnWire(Field field) {
   field.only_wire = true;
   return field;
@@ -189,7 +190,7 @@ constexpr Field AtLeast(int64_t least, Field field) {
   return field;
 }
 
-// Returns `field`, which only these parts of a split text hold.
+// Returns `field`, restricted to these parts of a split text.
 constexpr Field InParts(TextParts parts, Field field) {
   field.parts = parts;
   return field;
@@ -209,7 +210,7 @@ struct TextForm {
 template <typename ToText, typename Parse>
 TextForm(ToText, Parse) -> TextForm<ToText, Parse>;
 
-// Return the text of `value`, by its names or by its text form.
+// Return the text of `value`. `names` or `form` determines this text.
 template <typename T, size_t kCount>
 std::string TextBy(const EnumNames<T, kCount>& names, const T& value) {
   return std::string(meshwright::NameOf(names, value));
@@ -218,7 +219,8 @@ template <typename ToText, typename Parse, typename T>
 std::string TextBy(const TextForm<ToText, Parse>& form, const T& value) {
   return std::string(form.to_text(value));
 }
-// Return the value of a text, by its names or by its text form. An error names the field as `path`.
+// Return the value that `text` stands for under `names` or `form`. An error names the field as
+// `path`.
 template <typename T, size_t kCount>
 absl::StatusOr<T> ParseBy(const EnumNames<T, kCount>& names, std::string_view path,
                           std::string_view text) {

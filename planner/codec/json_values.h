@@ -19,7 +19,7 @@ class JsonProblem {
  public:
   // Returns whether there is a problem other than absent keys.
   bool found() const { return !status_.ok(); }
-  // Returns the first problem or, if there is none, that keys are absent.
+  // Returns the first problem. If there is none, returns an error about the absent keys.
   absl::Status status() const;
   // Keeps `status` if it is the first problem. The other functions report their errors through this
   // function.

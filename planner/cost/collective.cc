@@ -115,12 +115,12 @@ double RingTime(const Network& network, const RankGroup& group, double bytes, do
   return RingLatency(network, ring, rounds) + volume_s;
 }
 
-// Speed at which kernels that de-duplicate tokens drive links, over that of NCCL's rings: chosen by
-// the 16 latencies of HybridEP in arXiv 2603.07685, Table 7.
+// The rate at which kernels that de-duplicate tokens drive links, divided by the rate of NCCL's
+// rings. It is chosen by the 16 latencies of HybridEP in arXiv 2603.07685, Table 7.
 constexpr double kDeduplicatedSpeed = 1.14;
 
-// Returns the expected number of `places` other than its own that a token meets whose `draws` fall
-// uniformly on all of them.
+// Returns the expected number of places, other than the token's own, that at least one of the
+// token's `draws` hits if each draw is uniform over `places` places.
 double OthersMet(double places, int64_t draws) {
   return (places - 1.0) * (1.0 - std::pow(1.0 - 1.0 / places, static_cast<double>(draws)));
 }

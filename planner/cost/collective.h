@@ -49,7 +49,7 @@ double ReduceScatterTime(const Network& network, const RankGroup& group, double 
 struct AllToAllRows {
   double bytes = 0.0;     // bytes of the rows that a rank sends, including those to itself
   int64_t per_token = 1;  // rows of each token, all equal: one for each of its experts
-  // Whether a token is de-duplicated: it crosses the network once per node, and the links inside a
+  // If true, a token is de-duplicated: it crosses the network once per node, and the links inside a
   // node once per rank, however many of its rows go there. The nodes and ranks of a token are
   // counted as if `per_token` of them were drawn at random.
   bool deduplicated = false;

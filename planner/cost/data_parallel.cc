@@ -28,7 +28,8 @@ double FrozenBytes(const StepShape& step, int64_t frozen, int64_t four_bit) {
          static_cast<double>(four_bit) * kFourBitWeightBytes;
 }
 
-// Parameters whose holders reduce their gradients together: those of experts, or all others.
+// Parameters whose holders reduce their gradients together: the parameters of experts, or all other
+// parameters.
 struct Reduction {
   double parameters = 0.0;    // of a rank, those that train
   double frozen_bytes = 0.0;  // of the rank's other weights
@@ -66,9 +67,9 @@ double CopiesTime(const StepShape& step, const Reduction& reduction) {
                        reduction.parameters * ReduceBytesPerParameter(step) / shards);
 }
 
-// Returns how often ZeRO 2 reduces a layer's gradients in a step, and ZeRO 3 also gathers its
-// weights: after each micro-batch, after all of them under layered accumulation, or after each
-// group of them.
+// Returns how often in a step ZeRO-2 reduces a layer's gradients, and ZeRO-3 also gathers the
+// layer's weights: once per micro-batch, once per step under layered accumulation, or once per
+// group of micro-batches.
 double Passes(const FrameworkProfile& profile, const Layout& layout, int64_t micro_batches) {
   if (profile.AccumulatesByLayer(layout)) return 1.0;
   if (profile.ReducesGroups(layout)) {
@@ -103,7 +104,7 @@ double ShardedGradients(const StepShape& step, const Reduction& reduction) {
 }
 
 StateTraffic TrafficOf(const StepShape& step, const Reduction& reduction) {
-  // What does not train is only gathered.
+  // Parameters that do not train are only gathered.
   const bool gathers = step.layout.zero == 3 && reduction.frozen_bytes > 0.0;
   if (reduction.parameters == 0.0 && !gathers) return {};
   switch (step.layout.zero) {

@@ -14,7 +14,7 @@ bool IsFlash(AttentionKernel kernel) {
   return kernel != AttentionKernel::kFusedSoftmax && kernel != AttentionKernel::kEager;
 }
 
-// Returns the work of the rank of a ring that has most of it, relative to the mean.
+// Returns the work of the busiest rank of a ring, relative to the mean over ranks.
 double LargestRingShare(const StepShape& step, const Operator& op) {
   if (step.context.profile.communication.balanced_ring) return 1.0;
   return 2.0 - 1.0 / static_cast<double>(op.attention.ring_stops);
@@ -30,7 +30,7 @@ double AttentionTime(const StepShape& step, const Operator& op, PassKind pass) {
                  : UnfusedBackwardTime(step.device, op.attention, op.score_traffic_bytes);
 }
 
-// No operator is faster than the host launches the next one.
+// No operator takes less time than the host takes to launch the next operator.
 double Launched(const StepShape& step, double time_s) {
   return std::max(time_s, step.context.profile.traffic.operator_host_s);
 }
@@ -81,10 +81,10 @@ void AddAttention(const StepShape& step, const Operator& op, LayerTime& time) {
   if (op.recomputed) time.recompute_s += forward_s;
 }
 
-// Returns the seconds that the ring exposes. It passes keys and values on while attention works on
-// the block before, for `attention_s` in all; what does not fit behind a block is exposed, and so
-// is adding up the parts. Ranks hold a block from either end of the sequence, so that all have the
-// same work.
+// Returns the seconds that the ring exposes. The ring passes keys and values on while attention
+// works on the block before; attention takes `attention_s` in total. Communication that takes
+// longer than a block is exposed, and so is the sum of the parts. Ranks hold a block from either
+// end of the sequence, so that all have the same work.
 double RingTime(const StepShape& step, const Operator& op, PassKind pass, double attention_s) {
   double hop_s = 0.0;
   for (const OperatorCollective& message : op.pass(pass).collectives) {
@@ -172,7 +172,7 @@ class CollectiveTimes {
   std::array<Known, kCollectiveKindNames.size()> known_;  // by CollectiveKind
 };
 
-// Takes away what compute hides of a layer's tensor-parallel collectives, pass by pass.
+// Subtracts the part of a layer's tensor-parallel collectives that compute hides, pass by pass.
 void HideTensorParallel(const StepShape& step, LayerTime& time) {
   const double hidden = step.context.profile.communication.tensor_parallel_overlap;
   time.tp_forward_s -= std::min(hidden * time.tp_forward_s, time.forward_s);

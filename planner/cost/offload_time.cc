@@ -62,7 +62,7 @@ CopyTime ExposedWeightCopies(const StepShape& step, const BlockSums& block,
 HostUpdate HostUpdateTime(const StepShape& step, double parameters) {
   const double rate = HostCopyRate(step);
   const Offload& offload = step.layout.offload;
-  // What is on the host already is not copied by the update.
+  // The update does not copy gradients or weights that are already on the host.
   const double down_bytes =
       offload.gradients ? 0.0 : parameters * static_cast<double>(GradientBytes(step.context));
   const double up_bytes =

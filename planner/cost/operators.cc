@@ -10,8 +10,8 @@ namespace {
 // Returns the share of a matmul's rate that is left with an inner dimension of k.
 double InnerRamp(const HardwareProfile& device, double k) { return k / (k + device.matmul_half_k); }
 
-// Returns the share of its peak that a product in `inputs` reaches, over the share that one in bf16
-// reaches. The time that half_k stands for is the same in any format.
+// Returns the share of its peak that a product in the format `inputs` reaches, divided by the share
+// that a bf16 product reaches. The time that half_k stands for is the same in any format.
 double NarrowRatio(const HardwareProfile& device, NumberFormat inputs, double k) {
   if (inputs != NumberFormat::kFp8 && inputs != NumberFormat::kFp4) return 1.0;
   const double faster = device.PeakFlops(inputs) / device.PeakHalfFlops();

@@ -57,8 +57,8 @@ struct StepShape {
   ExpertGroups experts;
   ShardGroups expert_zero;  // how the replicas of the same experts divide their states
   RankGroup pipeline_group;
-  // A rank of the first stage and one of the last. Their distance is taken to be half of all
-  // devices, so that they are on one node if all devices are.
+  // A rank of the first stage and a rank of the last stage. Their distance is assumed to be half of
+  // all devices, so that both ranks are on one node if all devices are.
   RankGroup ends_group;
 
  private:

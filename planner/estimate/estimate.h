@@ -17,7 +17,7 @@ namespace meshwright::planner {
 struct Estimate {
   MemoryEstimate memory;
   double fraction_of_device = 0.0;  // memory.total_bytes() / memory of the device
-  // Bytes of host memory that the layout fills on the node where this is the most.
+  // Bytes of host memory that the layout fills on the node that needs the most.
   int64_t host_node_bytes = 0;
   TimeEstimate time;
   double mfu = 0.0;         // PaLM's definition: full attention; embedding and head both count

@@ -26,12 +26,12 @@ double FittedSpread(const ClusterSpec& cluster, const FrameworkProfile& profile)
 
 namespace {
 
-// The sigma of layers is that of the 32 published rows of Nemotron 3 Nano and Super
+// The sigma of layers comes from the 32 published rows of Nemotron 3 Nano and Super
 // (nvidia_nemo_perf; docs/accuracy.md), whose root mean square is 0.52 with each model having the
-// same weight. That of experts is chosen: over the eight sources of rows with experts the root mean
-// square is 0.12 to 1.5, with a median of 0.19. That of frozen weights is 0.19 over the three
-// published rows of LoRA in bf16 (nvidia_dgxc, Llama 3 8B and 70B, planned as lora:16, as they
-// don't say their rank). That of options is chosen.
+// same weight. The sigma of experts is chosen: over the eight sources of rows with experts the root
+// mean square is 0.12 to 1.5, with a median of 0.19. The sigma of frozen weights is chosen near
+// 0.19, the root mean square over the three published rows of LoRA in bf16 (nvidia_dgxc, Llama 3 8B
+// and 70B, planned as lora:16, as they don't say their rank). The sigma of options is chosen.
 constexpr std::array<UnfittedPart, 4> kUnfittedParts = {{
     {0.5, "no run with recurrences or sparse attention was fitted"},
     {0.3, "few runs with experts were fitted"},

@@ -61,10 +61,11 @@ const UnfittedPart& UnfittedPartOf(Unfitted unfitted);
 // Returns the properties of a step that no fit has seen.
 EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const TrainingSpec& training);
 
-// How near a question is to runs that its presets were fitted to, from near to far. Runs of one
-// source scatter around their fit; sources differ from each other by more.
+// The distance of a question from the runs that its presets were fitted to, from near to far. Runs
+// of one source scatter around their fit; sources differ from each other by more.
 enum class EvidenceLevel : uint8_t {
-  // The source itself: a published row of it, or a cluster that was fitted to its owner's runs.
+  // The question is a published row of a source of the fit, or its cluster was fitted to the user's
+  // own runs.
   kFittedSource,
   kFrameworkAndChip,  // runs of others with this framework, and runs of others on this device
   kFramework,         // runs of others with this framework on other devices
@@ -85,11 +86,11 @@ std::string_view EvidenceLevelName(EvidenceLevel level);
 // cluster's fit continued another one with runs of its owner.
 EvidenceLevel LevelOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
-// Returns the standard deviation of log(measured / predicted) of a step that no fit has seen. It
-// combines two independent errors, as the root of the sum of their squares: FittedSpread(), and
-// what is left of the data sheet's error. All of that error is left if parts of the cluster are
-// unmeasured. If the cluster was never fitted, the two errors are the framework's spread and the
-// cluster's assumed spread. The errors of `unfitted` are added in the same way.
+// Returns the standard deviation of log(measured / predicted) of a step that no fit has seen. It is
+// the root of the sum of the squares of two independent errors: FittedSpread(), and the part of the
+// data sheet's error that remains after the fit. All of that error is left if parts of the cluster
+// are unmeasured. If the cluster was never fitted, the two errors are the framework's spread and
+// the cluster's assumed spread. The errors of `unfitted` are added in the same way.
 double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile,
                      const EnumSet<Unfitted>& unfitted = {});
 

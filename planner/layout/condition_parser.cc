@@ -90,7 +90,7 @@ class Parser {
         absl::StrCat("at character ", token_.at + 1, " ", found, ", where ", what, " must be"));
   }
 
-  // Parts joined by `word`, or the only one of them.
+  // Parses parts that are joined by `word`, or a single part.
   template <typename ParsePart>
   absl::StatusOr<Condition> ParseJoined(ConditionForm form, std::string_view word,
                                         const ParsePart& parse_part) {
@@ -299,8 +299,8 @@ std::string FormatComparison(const Condition& condition, const ConditionFields& 
   return text + ")";
 }
 
-// A part of a larger condition of the form `whole`. In parentheses only where it needs them: what
-// is read at the deepest level can be read again.
+// A part of a larger condition of the form `whole`. The part is in parentheses only if it needs
+// them, so that a text at the deepest accepted nesting can be parsed again.
 std::string FormatPart(const Condition& part, ConditionForm whole, const ConditionFields& fields) {
   const bool joins = part.form == ConditionForm::kAll || part.form == ConditionForm::kAny;
   const bool binds_closer = part.form == ConditionForm::kAll && whole == ConditionForm::kAny;

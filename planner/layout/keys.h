@@ -67,7 +67,7 @@ struct LayoutKey {
   std::string_view absent = {};
   // The role of the groups whose size the key is.
   std::optional<GroupRole> role = std::nullopt;
-  // Whether the key is an axis. The product of all axes is the number of devices.
+  // If true, the key is an axis. The product of all axes is the number of devices.
   bool divides_devices = false;
   KeyDistance distance = KeyDistance::kPresence;
   Burden burden = Burden::kNone;
@@ -351,9 +351,9 @@ bool HasDefault(const LayoutKey& key, const Layout& layout);
 // Returns the value that the text form has after the name: "4", "1f1b", "act:8". Returns an empty
 // text for the default of a kernel, `stages` or `offload`, which the text form does not name.
 std::string ValueText(const LayoutKey& key, const Layout& layout);
-// Returns the value in the form of conditions, JSON axes and the store's columns. A count is a
-// number. A word is one of `words`: "default" is the framework's kernel, "block" any number of
-// layers. A text is "none" for the default.
+// Returns the key's value in the form of conditions, JSON axes and the store's columns. A count is
+// a number. A word is one of `words`: "default" stands for the framework's kernel, "block" for any
+// number of layers. The value of a text key is "none" if the key has its default.
 std::string ConditionText(const LayoutKey& key, const Layout& layout);
 
 // Sets the key from a text such as ValueText() returns. Returns InvalidArgument, which says what

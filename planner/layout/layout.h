@@ -1,8 +1,8 @@
 // Layout says how a model is laid out over devices for one training step. It is one point of the
 // search space.
 //
-// Its text form is tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b. The text also has every
-// other key of planner/layout/keys.h that is not at its default.
+// Its text form is tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b. The text also contains
+// every other key of planner/layout/keys.h whose value is not the default.
 #pragma once
 
 #include <cstdint>

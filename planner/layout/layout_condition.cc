@@ -35,7 +35,7 @@ ConditionField FieldOfKey(const LayoutKey& key) {
   return field;
 }
 
-// A layout that has the value and else every default.
+// Returns a layout that has the value and otherwise every default.
 Layout WithText(const LayoutKey& key, const std::string& text) {
   Layout layout;
   if (text != kNoText) ReadValue(key, text, layout).IgnoreError();  // it was read before

@@ -21,7 +21,7 @@ struct SplitGroup {
   RankGroup across;
 };
 
-// With `ranks` neighbours each; nullopt where these are no group of the same shape everywhere.
+// With `ranks` neighbours each; nullopt if these are no group of the same shape everywhere.
 std::optional<SplitGroup> Split(const RankGroup& group, int64_t ranks) {
   SplitGroup split;
   for (const RankDigit& digit : group.digits()) {

@@ -68,7 +68,7 @@ constexpr int64_t ShardRanks(const Layout& layout) {
   return layout.shard_ranks > 0 ? layout.shard_ranks : RanksAlong(GroupRole::kReplicas, layout);
 }
 
-// Returns the number of ranks that share a stage. Experts are divided among them.
+// Returns the number of ranks that share a stage. Experts are divided among these ranks.
 constexpr int64_t StageRanks(const Layout& layout) {
   return ProductOfAxes(layout, [](Axis axis) { return axis != Axis::kPp; });
 }

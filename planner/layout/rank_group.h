@@ -1,11 +1,11 @@
 // RankGroup describes groups of ranks that communicate, by their positions among all ranks of a
 // run.
 //
-// A RankGroup is a list of digits. A digit of size n and stride s stands for n ranks that are s
-// apart. If there are several digits, a group holds every combination of them, and the first digit
-// runs fastest. A digit need not be a whole axis: dp 8 can be cut into groups of 4 neighbours. One
-// RankGroup describes all groups of this shape; every rank of a run is in exactly one of these
-// groups.
+// A RankGroup is a list of digits, as in a mixed-radix number. A digit of size n and stride s
+// stands for n ranks with distance s. If there are several digits, a group holds every combination
+// of them, and the first digit runs fastest. A digit need not be a whole axis: dp 8 can be cut into
+// groups of 4 neighbours. One RankGroup describes all groups of this shape; every rank of a run is
+// in exactly one of these groups.
 #pragma once
 
 #include <algorithm>

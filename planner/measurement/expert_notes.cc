@@ -101,9 +101,9 @@ absl::StatusOr<ModelSpec> NotedModel(const Measurement& row, ModelSpec model) {
   return model;
 }
 
-// A model that was cut short keeps one layer of each kind in front, and of the last the others: so
-// does SimuMax's DeepSeek-V3 of 4 layers, whose memory on either of two stages is that of one dense
-// layer and three with experts.
+// A shortened model keeps one layer of each kind except the last kind, and the other layers are of
+// the last kind. SimuMax's DeepSeek-V3 of 4 layers is such a model: its memory on each of two
+// stages matches one dense layer and three layers with experts.
 void KeepLayers(int64_t layers, ModelSpec& model) {
   if (layers >= model.layers()) return;
   int64_t left = layers;
@@ -120,8 +120,8 @@ double CausalFlopsPerToken(ModelSpec model, int64_t seq_len, int64_t mtp_layers)
   return CausalStepFlops(model, training) / static_cast<double>(seq_len);
 }
 
-// Runs that measure speed often leave out the layers that predict further tokens. Where the notes
-// don't say it, the FLOPs that the source counts for a token do.
+// Runs that measure speed often leave out the layers that predict further tokens. If the notes
+// don't mention these layers, the FLOPs that the source counts for a token show whether they ran.
 int64_t MtpLayersOf(const Measurement& row, const ModelSpec& model) {
   if (const OptionalInt noted = Count(row.notes, {"mtp_layers", "mtp-num-layers"})) return *noted;
   if (model.mtp_layers == 0 || !row.tflops_per_gpu || !row.tokens_per_s_per_gpu || !row.seq) {

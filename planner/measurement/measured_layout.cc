@@ -60,7 +60,7 @@ absl::Status ReadAxes(const Measurement& row, Layout& layout) {
 }
 
 // The modules of Megatron-LM's selective recompute, "recompute_modules=mlp mla_up_proj;" or
-// "recompute-modules=[layernorm mlp]", among a row's notes; empty where they name none.
+// "recompute-modules=[layernorm mlp]", among a row's notes; empty if they name none.
 std::string_view NotedModules(std::string_view notes) {
   for (const std::string_view key : {"recompute_modules=", "recompute-modules=["}) {
     const size_t at = notes.find(key);
@@ -126,7 +126,7 @@ absl::Status ReadSchedule(const Measurement& row, Layout& layout) {
   return absl::OkStatus();
 }
 
-// What notes say as COLUMN=TEXT; empty where they do not, or say several texts.
+// Returns the text of COLUMN=TEXT in the notes; empty if the notes have no such text or several.
 std::string NotedText(std::string_view notes, std::string_view column) {
   const std::vector<std::string_view> values = NotedValues(notes, column);
   return values.size() == 1 ? std::string(values.front()) : "";

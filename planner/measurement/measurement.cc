@@ -26,7 +26,7 @@ namespace {
 using Field = std::variant<std::monostate, std::string Measurement::*, OptionalInt Measurement::*,
                            OptionalNumber Measurement::*, RunOutcome Measurement::*>;
 
-// What a number of a column may be.
+// The range that a number in a column may have.
 struct Range {
   double low = 0.0;
   double high = 0.0;
@@ -98,8 +98,9 @@ void AddColumn(std::string_view name, std::string_view before, std::vector<Colum
                  Column{name, std::monostate()});
 }
 
-// The columns of the format in the order of a header: those above, behind the other columns of a
-// layout those of keys that have no member, and behind all of these a run's options.
+// Returns the columns of the format in the order of a header: the columns above, with the columns
+// of layout keys that have no member after the other columns of a layout, and then the columns of a
+// run's options.
 const std::vector<Column>& Columns() {
   static const auto* const kAll = [] {
     auto* columns = new std::vector<Column>(kColumns.begin(), kColumns.end());
@@ -138,7 +139,8 @@ std::optional<RunOutcome> ReadOutcome(std::string_view text) {
   return std::nullopt;
 }
 
-// Takes what was read of a cell; returns what the cell should have been, or empty.
+// Stores a value that was read from a cell. Returns what would be accepted if the value is wrong,
+// and otherwise an empty text.
 template <typename T>
 std::string_view Take(const std::optional<T>& value, const Range& range, std::string_view kind,
                       std::optional<T>& field) {
@@ -149,8 +151,8 @@ std::string_view Take(const std::optional<T>& value, const Range& range, std::st
   return {};
 }
 
-// Writes a cell that is not empty; returns what it should have been, or empty where it could be
-// read.
+// Writes a cell that is not empty. Returns what would be accepted if the cell can't be read, and
+// otherwise an empty text.
 std::string_view Fill(const Column& column, std::string_view cell, Measurement& row) {
   if (std::holds_alternative<std::monostate>(column.field)) {
     row.other_cells[std::string(column.name)] = std::string(cell);

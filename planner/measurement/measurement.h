@@ -73,13 +73,13 @@ struct Measurement {
   OptionalNumber tokens_per_s_per_gpu;
   OptionalNumber peak_mem_gib;
   std::string notes;
-  // Cells of the layout keys (planner/layout/keys.h) and of a run's options
-  // (planner/spec/option_choice.h) that have no member above, by column.
+  // Holds the cells that have no member above, by column: cells of layout keys
+  // (planner/layout/keys.h) and of a run's options (planner/spec/option_choice.h).
   std::map<std::string, std::string, std::less<>> other_cells;
   std::string file;  // the row's file, for messages; the caller of ParseMeasurements() sets it
   int64_t line = 0;  // line of the row in its file, from 1
-  // Describes the first cell that could not be read or that no run can have, with its column; empty
-  // if there is none. A row with a problem is kept but not modelled.
+  // Describes the first cell that is unreadable or has an impossible value, with its column; empty
+  // if there is no such cell. A row with a problem is kept but not modelled.
   std::string problem;
 };
 

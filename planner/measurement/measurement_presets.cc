@@ -53,7 +53,7 @@ std::vector<std::string> ReadingsOf(const std::string& gpu) {
   return readings;
 }
 
-// How much of the row's GPU name speaks for this cluster, in letters; 0 for none.
+// Returns how many letters of the row's GPU name match this cluster; 0 if none match.
 size_t GpuNameMatch(const Measurement& row, const ClusterSpec& cluster) {
   size_t most = 0;
   for (const std::string& gpu : ReadingsOf(row.gpu)) {
@@ -68,7 +68,8 @@ double MemoryGib(const ClusterSpec& cluster) {
   return static_cast<double>(cluster.device.memory_bytes) / kBytesPerGib;
 }
 
-// How far the cluster's device is from what the row says; less is better.
+// Returns the distance between the memory of the cluster's device and the memory that the row
+// states; less is better.
 double MemoryDistance(const ClusterSpec& cluster, const Measurement& row) {
   return row.gpu_mem_gib ? std::abs(MemoryGib(cluster) - *row.gpu_mem_gib) : -MemoryGib(cluster);
 }
@@ -133,8 +134,8 @@ absl::StatusOr<const FrameworkProfile*> NamedProfile(const MeasurementPresets& p
       names.insert(names.end(), profile.aliases.begin(), profile.aliases.end());
     }
     const size_t prefix = LongestPrefix(name, names);
-    // An engine version that the notes name goes before the framework as such, and the one of which
-    // they say most before others.
+    // A profile of an engine version that the notes name goes before the framework's general
+    // profile. Among several such profiles, the one with the longest match in the notes goes first.
     const bool more_noted = prefix > 0 && prefix == best_prefix && noted > best_noted;
     if (prefix > best_prefix || more_noted) {
       best = &profile;

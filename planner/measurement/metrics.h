@@ -1,6 +1,6 @@
 // Computes statistics of predictions against measurements. All functions are pure.
 //
-// A figure may not exist: there may be no values, only one class, or no spread. The function then
+// A figure does not exist if there are no values, only one class, or no spread. The function then
 // returns nullopt, so that a report can leave the figure open instead of printing a zero.
 #pragma once
 

@@ -18,8 +18,8 @@ using nlohmann::json;
 
 bool IsWordPart(char c) { return c == '_' || absl::ascii_isalnum(static_cast<unsigned char>(c)); }
 
-// Whether `word` stands in `text` with no letter or digit right before or after it: "untied" does
-// not say "tied".
+// Returns whether `word` stands in `text` with no letter or digit right before or after it:
+// "untied" does not say "tied".
 bool HasWord(std::string_view text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
     const size_t end = at + word.size();

@@ -17,7 +17,7 @@
 namespace meshwright::planner {
 namespace {
 
-// Writes what a column says to `value`, which keeps what is known already where the cell is empty.
+// Writes the cell of a column to `value`. If the cell is empty, `value` keeps its known value.
 absl::Status Fill(std::string_view column, const OptionalInt& cell, int64_t& value) {
   if (cell) value = *cell;
   if (!cell && value == 0) return FieldError(column, "(empty)", "this column is needed");
@@ -25,8 +25,8 @@ absl::Status Fill(std::string_view column, const OptionalInt& cell, int64_t& val
   return absl::OkStatus();
 }
 
-// What is known of the model before the row's columns: all of it where its name is a preset's, else
-// what its family says.
+// Returns the facts about the model that are known without the row's columns: the whole model if
+// its name is a preset's name, otherwise the properties of its family.
 ModelSpec KnownModel(const Measurement& row, const MeasurementPresets& presets,
                      const FrameworkProfile& profile) {
   if (const ModelSpec* preset = ModelOf(presets, row)) return *preset;
@@ -66,7 +66,7 @@ absl::StatusOr<ModelSpec> ShapeOf(const Measurement& row, ModelSpec model) {
   return model;
 }
 
-// Whether the row says how fast its run was, in any unit.
+// Returns whether the row says how fast its run was, in any unit.
 bool StatesSpeed(const Measurement& row) {
   return row.step_time_s || row.mfu || row.tflops_per_gpu || row.tokens_per_s_per_gpu;
 }

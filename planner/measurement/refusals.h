@@ -21,7 +21,7 @@ struct Refusal {
   std::vector<std::pair<std::string, int64_t>> values;
 };
 
-// A row with a cell that can't be read or that no run can have.
+// A row with a cell that is unreadable or has an impossible value.
 struct UnreadableRow {
   std::string file;
   int64_t line = 0;

@@ -19,8 +19,8 @@
 
 namespace meshwright::planner {
 
-// Returns the number of comparisons of `condition` if all of them hold for the row, else 0. Returns
-// InvalidArgument about `rows` if the text is not a condition.
+// Returns the number of comparisons in `condition` if all comparisons hold for the row, otherwise
+// 0. Returns InvalidArgument about `rows` if the text is not a condition.
 absl::StatusOr<int32_t> ComparisonsThatHold(std::string_view condition, const Measurement& row);
 
 // Returns the largest number of comparisons among the conditions that hold, else 0.

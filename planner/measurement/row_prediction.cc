@@ -28,7 +28,7 @@ double PeakFlops(const PlannedRow& planned) {
          static_cast<double>(planned.devices);
 }
 
-// What was measured, in the planner's terms.
+// Adds the measured figures in the planner's terms.
 void AddMeasured(const Measurement& measured, const PlannedRow& planned, RowPrediction& row) {
   const auto devices = static_cast<double>(planned.devices);
   const OptionalNumber& tokens_per_s = measured.tokens_per_s_per_gpu;
@@ -45,7 +45,7 @@ void AddMeasured(const Measurement& measured, const PlannedRow& planned, RowPred
   row.mfu = PalmStepFlops(planned.model, planned.training) / (*row.step_s * PeakFlops(planned));
 }
 
-// Takes back what was worked out of a row whose time can't be right.
+// Removes the derived figures of a row whose time can't be right.
 void RefuseTime(const Measurement& measured, RowPrediction& row) {
   const bool by_step = measured.step_time_s.has_value();
   const bool by_tokens = !by_step && measured.tokens_per_s_per_gpu;

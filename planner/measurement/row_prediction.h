@@ -43,7 +43,7 @@ struct RowPrediction {
   std::optional<Layout> layout;  // the layout of `predicted`; set if `predicted` is
   OomCurve oom;                  // of the framework, for runs of its fitted sources
   std::string reason;            // why there is no prediction; empty if there is one
-  // Whether what the row measured corrected the predictions of its sweep's other rows
+  // If true, the row's measured time corrected the predictions of its sweep's other rows
   // (planner/replay/measured_first.h). Reports leave such a row out of their errors.
   bool given = false;
   std::string subject;           // what the reason is about: a column, a rule or kUnreadable

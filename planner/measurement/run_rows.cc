@@ -13,7 +13,7 @@
 namespace meshwright::planner {
 namespace {
 
-// The words that PlanRow() looks for, and what no column holds.
+// Returns notes with the words that PlanRow() looks for, and with the facts that no column holds.
 std::string NotesOn(const ModelSpec& model) {
   std::string notes = model.tied_embeddings ? "tied embeddings" : "untied embeddings";
   const LayerGroup& layer = model.groups.front();

@@ -140,7 +140,7 @@ constexpr std::array kNotedWords = {
     NotedWords{"train", "lora performance", kNemoAdapters, "nemo"},
 };
 
-// Whether whole words of a remark are `words`, in PlainWords(). No words are in all notes.
+// Returns whether whole words of a remark are `words`, in PlainWords(). No words are in all notes.
 bool HaveRemark(std::string_view notes, std::string_view words) {
   if (words.empty()) return true;
   for (const absl::string_view remark : absl::StrSplit(AbslView(notes), ';')) {

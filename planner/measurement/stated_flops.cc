@@ -9,7 +9,7 @@
 namespace meshwright::planner {
 namespace {
 
-// FLOPs of a forward, as a share of those of a step without recompute.
+// FLOPs of a forward, as a share of the FLOPs of a step without recompute.
 constexpr double kForwardShare = 1.0 / 3.0;
 
 bool CountsRecompute(const Measurement& row) {

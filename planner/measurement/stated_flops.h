@@ -1,5 +1,5 @@
 // StatedStepFlops() counts the FLOPs of a step as a row's source counts them for its column
-// tflops_per_gpu. Rows without a time are timed by it.
+// tflops_per_gpu. The time of a row without a stated time follows from this count.
 #pragma once
 
 #include "planner/measurement/measurement.h"

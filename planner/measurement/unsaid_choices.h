@@ -1,5 +1,5 @@
-// UnsaidChoices fills in what a run chose and its source does not say: the stages of layers that do
-// not divide, the micro-batch and the recompute.
+// UnsaidChoices fills in choices of a run that its source does not state: the stages of layers that
+// do not divide, the micro-batch and the recompute.
 //
 // Choices rest on the estimate alone, never on what the run measured: a row must not choose the
 // prediction that it is compared with.

@@ -33,7 +33,7 @@ struct SharedPart {
   }
 };
 
-// A layer's experts are stored and reduced apart from the rest of it.
+// A layer's experts are stored and reduced separately from the rest of the layer.
 SharedPart DensePart(const UnitParameters& unit, const Layout& layout) {
   return {.elements = unit.all - unit.experts,
           .whole_gradients = unit.vectors - unit.expert_vectors,
@@ -52,7 +52,7 @@ int64_t FewestOnAShard(int64_t matrices, const SharedPart& part, const NumberFor
   return std::clamp<int64_t>(matrices - (part.ranks - 1) * shard, 0, shard);
 }
 
-// Returns nullopt where no other rank shares the states.
+// Returns nullopt if no other rank shares the states.
 std::optional<TransientUnits> TransientOf(const PlannedLayout& planned) {
   const EstimateContext& context = planned.context();
   const Layout& layout = planned.layout();
@@ -153,7 +153,7 @@ const ExactMemory::ChunkMemory& ExactMemory::ChunkOnRank(int32_t pipeline_rank,
   return kinds_[stages_[static_cast<size_t>(StageOfChunk(layout_, pipeline_rank, chunk))]];
 }
 
-// Where states are sharded every unit is divided, and the gradients of vectors stay whole.
+// If states are sharded every unit is divided, and the gradients of vectors stay whole.
 HeldParameters ExactMemory::HeldOnRank(int32_t pipeline_rank) const {
   const bool one_moment = context_.training.optimizer.orthogonalises();
   if (layout_.zero == 0) {
@@ -243,8 +243,8 @@ int64_t ExactMemory::MostMessages(int64_t in_flight) const {
   return 1 + 4 * OpenSends(layout_, micro_batches_) + (hands_over ? 2 * in_flight : 0);
 }
 
-// Returns an upper bound: two buckets and two units' weights, of the largest units; under layered
-// accumulation also those of all of a chunk's units.
+// Returns an upper bound: the buckets and the weights of the two largest units; under layered
+// accumulation, the buckets and the weights of all units of a chunk too.
 int64_t ExactMemory::MostTransientBytes(int64_t layers) const {
   if (!transient_.has_value()) return 0;
   const auto most = [&](const UnitBytes& unit) {
@@ -344,7 +344,7 @@ int64_t ExactMemory::CommunicatorBytes(int32_t pipeline_rank) const {
                      CommunicatorsOf(layout_, NeedsOf(context_.model), pipeline_rank));
 }
 
-// Where all layers are alike, the ranks between the first and the last hold the same stages, and
+// If all layers are alike, the ranks between the first and the last hold the same stages, and
 // the outer ones keep the most, unless the schedule delays weight gradients.
 bool ExactMemory::OuterRanksAreFullest() const {
   return context_.shapes.runs().size() == 1 && !HasWeightActions(layout_.schedule);

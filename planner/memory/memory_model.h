@@ -44,7 +44,8 @@ class MemoryModel {
   // temporarily (gathered weights, and gradients on their way to shards) count as workspace.
   virtual ActivationBytes ActivationsOnRank(int32_t pipeline_rank) const = 0;
 
-  // Returns bounds of ActivationsOnRank(). Both equal it if bounds are not cheaper to compute.
+  // Returns bounds of ActivationsOnRank(). Both bounds equal its result if bounds are not cheaper
+  // to compute.
   virtual ActivationBounds BoundsOnRank(int32_t pipeline_rank) const = 0;
 
   // Returns the bytes that libraries hold in the allocator throughout: tables and workspaces.

@@ -27,8 +27,9 @@ double ReplacedNarrowBytes(const EstimateContext& context) {
   return replaced ? std::max(0.0, narrower) : 0.0;
 }
 
-// Profiles give the bytes for AdamW in mixed precision. What these have above (or, with narrower
-// states, below) AdamW's master copy and moments scales with the width of the optimizer's states.
+// Profiles give the bytes for AdamW in mixed precision. The difference between these bytes and
+// AdamW's master copy and moments scales with the width of the optimizer's states; it may be
+// negative.
 double OwnBytes(const EstimateContext& context) {
   const double own = Real(context.profile.states.optimizer_bytes) - kMixedWidths.Of(kAdamWRule) +
                      ReplacedNarrowBytes(context);
@@ -110,7 +111,8 @@ ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,
   if (layout.zero >= 3 && formats.HasMasterWeights()) {
     optimizer_bytes = widths.Of(optimizer.others) + OwnZero3Bytes(context, widths);
   }
-  // What is kept for the matrices of blocks less what is for other parameters; may be negative.
+  // The optimizer's bytes per parameter in matrices of blocks, minus its bytes per other parameter;
+  // may be negative.
   const double more_bytes = widths.Of(optimizer.matrices) - widths.Of(optimizer.others);
   const int64_t gradients =
       layout.zero >= 2 ? held.trained_shard() + held.whole_gradients : held.trained();

@@ -22,7 +22,7 @@ struct HeldParameters {
   int64_t matrices = 0;
   int64_t matrices_shard = 0;
   // The parts of `whole` and of `shard` that do not train, and the parts of these that are held in
-  // 4 bits. None of them is in `matrices`.
+  // 4 bits. `matrices` contains no such parameters.
   int64_t frozen = 0;
   int64_t frozen_shard = 0;
   int64_t four_bit = 0;

@@ -36,7 +36,7 @@ class CommonError {
       sum += weights_[i] * OomAt(i, excess);
       total += weights_[i];
     }
-    // Where the findings together are next to impossible, they are ignored.
+    // If the findings together are next to impossible, they are ignored.
     return total > 0.0 ? sum / total : NormalShareBelow(excess);
   }
 

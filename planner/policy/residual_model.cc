@@ -40,7 +40,8 @@ ResidualModel::ResidualModel(std::vector<TrialPoint> points, const ResidualPrior
       points_(About(middle_, std::move(points))),
       related_(points_, middle_, priors, relatives) {}
 
-// The kernels between the layouts and those that were seen, before the factor.
+// The kernels between all layouts and the layouts that were measured or are running, before the
+// scale factor is applied.
 struct ResidualModel::Seen {
   Seen(const ResidualModel& model, absl::Span<const MeasuredResidual> measured,
        absl::Span<const size_t> running, double running_noise)
@@ -98,7 +99,7 @@ class ResidualModel::Prior {
   double Alone(double slope, double near) const {
     return ResidualKernel(model_.priors_, factor_, slope, near);
   }
-  // Returns the covariance less what related results explain.
+  // Returns the covariance minus the part that related results explain.
   double Without(size_t a, size_t b, double covariance) const {
     if (results_ == 0) return covariance;
     return covariance - explained_.col(Index(a)).dot(explained_.col(Index(b)));
@@ -137,7 +138,8 @@ ResidualPosterior::Component ResidualModel::At(double factor, bool relatives_spe
   for (size_t i = 0; i < seen.values.size(); ++i) {
     values(Index(i)) = seen.values[i].value - prior.Mean(seen.values[i].layout);
   }
-  // What was measured stands first, so that its own root is the top left corner of the whole.
+  // The measured layouts stand first, so that the root of their covariance is the top left corner
+  // of the whole root.
   const auto corner = root.topLeftCorner(known, known);
   if (known > 0) corner.triangularView<Eigen::Lower>().solveInPlace(values);
 
@@ -207,7 +209,7 @@ std::vector<double> ResidualPosterior::CovariancesWith(size_t layout) const {
     const Eigen::Map<const Eigen::MatrixXd> root(component.root.data(), count, count);
     const Eigen::Map<const Eigen::MatrixXd> explained(component.explained.data(), count,
                                                       sum.size());
-    // The layout's prior covariances, less what is explained of them.
+    // The layout's prior covariances, minus the parts that the measurements explain.
     sum += component.weight *
            (explained.transpose() * (root.row(place).transpose() - explained.col(column)));
     const double mean = component.residuals[layout].mean;

@@ -8,9 +8,9 @@
 // predictions are averaged over the scale, weighted by marginal likelihood (Rasmussen and Williams
 // 2006, chapter 2 and section 5.2). The scale is 1 until there are two measurements.
 //
-// Results of related sweeps (planner/policy/related_prior.h) either apply to the sweep, and then
-// shift its prior, or say nothing about it. Predictions are averaged over both cases, weighted by
-// the likelihood of the sweep's own measurements.
+// Results of related sweeps (planner/policy/related_prior.h) either apply to the sweep or do not.
+// If they apply, they shift the sweep's prior. Predictions are averaged over both cases, weighted
+// by the likelihood of the sweep's own measurements.
 #pragma once
 
 #include <cstddef>

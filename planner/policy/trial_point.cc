@@ -8,7 +8,8 @@
 namespace meshwright::planner {
 namespace {
 
-// How far apart two words, two settings of a switch and two stages of ZeRO are.
+// The distance between two words, between the two settings of a switch, and between two
+// neighbouring ZeRO stages.
 constexpr double kOneStep = 0.5;
 
 void AddCoordinates(const LayoutKey& key, const Layout& layout, TrialPoint& point) {

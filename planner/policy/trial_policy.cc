@@ -13,8 +13,8 @@
 namespace meshwright::planner {
 namespace {
 
-// Returns E[max(0, ln best - ln t)] of a log-normal step time t: for small gains, the share of the
-// best.
+// Returns E[max(0, ln best - ln t)] for a log-normal step time t. For small gains this is the
+// expected gain as a share of the best step time.
 double ExpectedImprovement(double best_s, double step_s, double spread) {
   const double ahead = std::log(best_s / step_s);
   if (spread <= 0.0) return std::max(0.0, ahead);
@@ -22,8 +22,8 @@ double ExpectedImprovement(double best_s, double step_s, double spread) {
   return ahead * NormalShareBelow(z) + spread * NormalDensity(z);
 }
 
-// Returns the noise expected of the next trial's own steps: that of the trials that tell theirs, 0
-// where none does.
+// Returns the noise that the next trial's own steps are expected to have: the root mean square over
+// the trials that state their noise, or 0 if no trial does.
 double OwnNoiseOfATrial(absl::Span<const TrialFinding> findings) {
   double squares = 0.0;
   double told = 0.0;
@@ -36,8 +36,8 @@ double OwnNoiseOfATrial(absl::Span<const TrialFinding> findings) {
 }
 
 // Returns the standard deviation of the change that a noisy measurement makes to the believed
-// distance between a layout and the best. It comes from the part of the layout's variance that the
-// two do not share.
+// distance between a layout and the best. The change comes from the part of the layout's variance
+// that the layout does not share with the best.
 double MovedByATrial(double spread, double covariance, double noise) {
   const double measured = std::hypot(spread, noise);
   return measured > 0.0 ? std::max(0.0, Square(spread) - covariance) / measured : 0.0;
@@ -74,9 +74,9 @@ std::vector<double> OomProbabilitiesOf(absl::Span<const TrialCandidate> candidat
   return OomProbabilitiesGiven(before, fits, share);
 }
 
-// Returns the layout of the shortest believed step time among those that were measured or run. That
-// is not the shortest measurement: the minimum of many noisy ones is below every layout's true step
-// time.
+// Returns the layout with the shortest believed step time among the layouts that were measured or
+// are running. This is not the layout with the shortest measurement: the minimum of many noisy
+// measurements is below every layout's true step time.
 std::optional<size_t> BestOf(absl::Span<const TrialFinding> findings,
                              const std::vector<TrialBelief>& beliefs) {
   std::optional<size_t> best;
@@ -121,7 +121,8 @@ Beliefs BeliefsOf(absl::Span<const TrialCandidate> candidates,
   return beliefs;
 }
 
-// Returns the candidate worth the most among those that may run; of equals the first.
+// Returns the candidate with the largest expected gain among the candidates that may run; among
+// equals, the first candidate.
 std::optional<size_t> MostWorth(const std::vector<TrialBelief>& beliefs,
                                 absl::Span<const TrialFinding> findings, bool has_best,
                                 double most_oom_probability) {

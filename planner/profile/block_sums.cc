@@ -36,7 +36,7 @@ void AddEnds(const BlockShape& shape, BlockSums& sums) {
   sums.keeps_head_input = KeptBytes(head, KeptTensor::kFinalNormOutput) > 0;
 }
 
-// A layer without a backward keeps nothing of what it is given.
+// A layer without a backward keeps no input.
 int64_t BoundaryBytes(const BlockShape& shape, int64_t kept_bytes) {
   if (shape.training.layer != UnitTraining::kWithoutBackward) return kept_bytes;
   BlockShape trained = shape;

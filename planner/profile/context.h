@@ -15,7 +15,7 @@ struct EstimateContext {
   const ClusterSpec& cluster;
   const TrainingSpec& training;
   const FrameworkProfile& profile;
-  // Whether each rank has its host to itself, as in a slice trial.
+  // If true, each rank has its host to itself, as in a slice trial.
   bool ranks_run_alone = false;
   LayerShapes shapes = LayerShapes(model, training.options.train);
   // What own runs of the user measured. It corrects peaks and step times; null: no run is given.

@@ -21,7 +21,7 @@
 
 namespace meshwright::planner {
 
-// Whether the input of a column-parallel product is kept un-sharded under sequence parallelism.
+// The cases in which sequence parallelism keeps the input of a column-parallel product un-sharded.
 enum class GatheredInputs : uint8_t { kNever, kWithoutPipeline, kAlways };
 
 // The operators that selective recompute reruns. kCoreAttention reruns the core of attention, so
@@ -64,8 +64,8 @@ struct ModelStates {
   // Under ZeRO-3 with a pipeline, bytes per parameter of the stage that stay whole until the last
   // micro-batch: gathered weights, and gradients that are not reduced before.
   int32_t zero3_pipeline_bytes = 0;
-  // Whether weights of blocks have no 16-bit copy under fp8 with one scale per tensor or with mxfp8
-  // (Megatron-Core's fp8_param_gather).
+  // If true, weights of blocks have no 16-bit copy under fp8 with one scale per tensor or with
+  // mxfp8 (Megatron-Core's fp8_param_gather).
   bool narrow_weights_alone = false;
   // Bytes of the buckets in which ZeRO-2 reduces gradients and gathers weights, in addition to one
   // unit's gradients.
@@ -89,21 +89,21 @@ struct KeptActivations {
   GatheredInputs gathered_inputs = GatheredInputs::kNever;
   SelectiveRecompute selective_recompute = SelectiveRecompute::kCoreAttention;
   bool fused_swiglu = true;  // silu(gate) is not kept on its own
-  // Whether the product of silu(gate) and up is kept; otherwise backward recomputes it.
+  // If true, the product of silu(gate) and up is kept; otherwise backward recomputes it.
   bool keeps_ffn_product = true;
-  // Whether both the input and the output of the norm of query and key heads are kept. Otherwise
+  // If true, both the input and the output of the norm of query and key heads are kept. Otherwise
   // only the input is kept, and backward recomputes the output.
   bool keeps_head_norm_input = true;
-  // Whether a layer that is recomputed as a whole runs again only up to the last tensor that its
+  // If true, a layer that is recomputed as a whole runs again only up to the last tensor that its
   // backward reads (PyTorch's non-reentrant checkpoint). Its last product then does not run again.
   bool recompute_stops_early = false;
-  // For latent attention: whether keys are kept with the rotated part in every head. Otherwise that
+  // If true, latent attention keeps the keys with the rotated part in every head. Otherwise that
   // part is kept once, and backward assembles the keys again.
   bool keeps_assembled_keys = true;
   // Bytes kept per token and per expert to which the token is sent: the router's weight and the
   // token's origin.
   double routing_bytes = 12.0;
-  // Whether the experts' outputs are kept. They are kept if the router's weights are applied to
+  // If true, the experts' outputs are kept. They are kept if the router's weights are applied to
   // them, not to the input of the down projection.
   bool keeps_expert_output = false;
   // Bytes kept in addition to the tensors that every framework keeps, per token and hidden element:
@@ -198,7 +198,7 @@ struct Communication {
   // Bytes per element of the gradients that ring attention passes on, under bf16 training.
   int32_t ring_gradient_bytes = 2;
   bool zero1_all_reduce = false;  // ZeRO-1 all-reduces whole gradients instead of scattering them
-  // Whether ZeRO-2 under interleaving reduces a chunk's gradients once for each group of pp
+  // If true, ZeRO-2 under interleaving reduces a chunk's gradients once for each group of pp
   // micro-batches whose backwards follow each other in the chunk. Otherwise it reduces them for
   // each micro-batch.
   bool reduces_interleaved_groups = false;
@@ -210,7 +210,7 @@ struct Communication {
   // cluster's own least time applies if it is longer.
   double network_step_s = 0.0;
   bool tree_all_reduce = true;  // whether all-reduces also use trees
-  // Whether a token is sent only once to a node for all of its experts on the node, and only once
+  // If true, a token is sent only once to a node for all of its experts on the node, and only once
   // to a rank for all of its experts on the rank (DeepEP, HybridEP). Otherwise it is sent once for
   // each expert (NCCL's all-to-all).
   bool deduplicates_tokens = false;
@@ -218,9 +218,9 @@ struct Communication {
   // nodes.
   double all_to_all_overlap = 0.0;
   double all_to_all_overlap_across = 0.0;
-  // Whether ring attention divides causal attention evenly: each rank holds a block from either end
-  // of the sequence. Otherwise rank i of cp holds block i, and the last rank has 2 - 1/cp of the
-  // mean work.
+  // If true, ring attention divides causal attention evenly: each rank holds a block from either
+  // end of the sequence. Otherwise rank i of cp holds block i, and the last rank has 2 - 1/cp of
+  // the mean work.
   bool balanced_ring = true;
   // The largest share of the tensor-parallel collectives of layers that compute hides, as products
   // that are split into chunks do (Transformer Engine's user buffers).
@@ -237,8 +237,8 @@ struct Supports {
   // Defaults: the kernels of layouts and measurements that name none. Measured models whose source
   // does not say have the default FFN and embeddings.
   AttentionKernel attention = AttentionKernel::kFlash2;
-  // Whether the default attention kernel is the fastest that the cluster names for the model's head
-  // size, as PyTorch's scaled_dot_product_attention picks it.
+  // If true, the default attention kernel is the fastest that the cluster names for the model's
+  // head size, as PyTorch's scaled_dot_product_attention picks it.
   bool picks_fastest_attention = false;
   NormKernel norm = NormKernel::kFused;
   bool gated_mlp = true;
@@ -261,13 +261,13 @@ struct Supports {
   RecomputeModules recompute_modules = {};  // the modules that rc= may name
   bool has_hsdp = false;                    // hs=: ZeRO inside groups of ranks, which hold copies
   bool has_stages = false;                  // stages=: the layers of each stage
-  // Whether the framework runs the fp8 and fp4 recipes (planner/spec/quantisation.h).
+  // If true, the framework runs the fp8 and fp4 recipes (planner/spec/quantisation.h).
   bool has_fp8 = false;
   bool has_experts = false;
   bool etp_follows_tp = false;  // whether etp defaults to tp; otherwise it defaults to 1
   bool has_muon = false;        // Muon in addition to AdamW, which all frameworks have
-  // Whether the framework runs offload=act:N, and whether also with pipeline parallelism and with
-  // recompute.
+  // The next three say whether the framework runs offload=act:N, runs it with pipeline parallelism,
+  // and runs it with recompute.
   bool has_activation_offload = false;
   bool activation_offload_with_pipeline = false;
   bool activation_offload_with_recompute = false;

@@ -32,7 +32,7 @@ void SetNorms(const FrameworkProfile& profile, NormKernel kernel, BlockShape& sh
       kEagerBackwardRatio * profile.traffic.eager_norm_traffic_bytes;
 }
 
-// Sets what the framework's kernels keep and stream, and the attention kernel.
+// Sets the attention kernel, and the tensors that the framework's kernels keep and stream.
 void SetKernels(const FrameworkProfile& profile, const Layout& layout, BlockShape& shape) {
   shape.fused_swiglu = profile.kept.fused_swiglu;
   shape.keeps_ffn_product = profile.kept.keeps_ffn_product;

@@ -16,10 +16,10 @@ namespace meshwright::planner {
 BlockShape LayerShape(const EstimateContext& context, const Layout& layout, const LayerGroup& group,
                       UnitTraining training = UnitTraining::kTrained);
 
-// Returns the shape of a tower's block. The block works in bf16 or wider, whatever the recipe of
-// the products is. Each context-parallel rank runs it on all images of a micro-batch, because
-// context parallelism divides only the text. Tensor parallelism divides the block if DividesTower()
-// says so.
+// Returns the shape of a tower's block. The block works in bf16 or wider, even if a recipe
+// quantises its products. Each context-parallel rank runs it on all images of a micro-batch,
+// because context parallelism divides only the text. Tensor parallelism divides the block if
+// DividesTower() says so.
 BlockShape TowerLayerShape(const EstimateContext& context, const Layout& layout,
                            const Tower& tower);
 

@@ -1,5 +1,5 @@
-// MeasuredFirst corrects the predictions of a sweep's rows by what the sweep's first runs measured:
-// the runs that the planner would do first.
+// MeasuredFirst corrects the predictions of a sweep's rows by the measured times of a few of these
+// rows: the rows that the planner would run first.
 //
 // A sweep is the rows of one `sweep`, model, global batch and number of devices. Its other rows are
 // corrected as the user's own runs correct a question (planner/correction/correction.h). The priors

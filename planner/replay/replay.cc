@@ -18,7 +18,7 @@ constexpr uint64_t kRandomOrders = 200;
 
 using Rows = std::vector<const RowPrediction*>;
 
-// A sweep's rows, and those of them that can be run again.
+// A sweep's rows, and the rows among them that can be replayed.
 struct Problem {
   Rows rows;
   Rows candidates;

@@ -27,7 +27,8 @@ namespace meshwright::planner {
 inline constexpr double kFoundPoints = 1.0;
 
 // The trials that an order takes until it finds a layout within kFoundPoints of the sweep's best,
-// and how many of them ran out of memory. Both are nullopt if the order never finds one.
+// and how many of them ran out of memory. Both members are nullopt if the order never finds such a
+// layout.
 struct OrderReplay {
   OptionalNumber trials_to_within_1_point;
   OptionalNumber oom_trials;

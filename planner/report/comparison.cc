@@ -33,7 +33,7 @@ absl::StatusOr<ComparedLayout> Compared(const SearchRequest& request, const std:
   return compared;
 }
 
-// Returns the fastest that fits; null where none does.
+// Returns the fastest that fits; null if none does.
 const ComparedLayout* First(const std::vector<ComparedLayout>& layouts) {
   const ComparedLayout* first = nullptr;
   for (const ComparedLayout& layout : layouts) {

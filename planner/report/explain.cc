@@ -33,6 +33,8 @@ std::string_view Subject(MemoryPart part) {
       return "fragmentation takes";
     case MemoryPart::kOverhead:
       return "device context and communicators take";
+    case MemoryPart::kCorrection:
+      return "what your own runs needed beyond the formulas takes";
   }
   return "";
 }

@@ -71,7 +71,7 @@ Lacking LackingOf(const Framework& framework, const ModelSpec& model) {
   return {LackingParts(model, has), RefusedKeys(model, framework.keys)};
 }
 
-// Returns what the model's user can do instead of this export.
+// Returns a sentence that says what the user can do instead of this export.
 std::string Instead(const Framework& framework, const Lacking& lacking, const ModelSpec& model) {
   if (lacking.keys.empty() && lacking.parts == PartNames({ModelPart::kTower})) {
     return "a file of the language model alone is written, and estimate and recommend plan both";
@@ -129,8 +129,8 @@ absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
   const Framework& framework = FrameworkOf(target);
   RETURN_IF_ERROR(CheckTrained(framework, job.training.options.train));
   RETURN_IF_ERROR(CheckModel(framework, job.model));
-  // What the framework lacks is reported first: it says more than a rule that the layout also
-  // breaks.
+  // A feature that the framework lacks is reported first, because it tells the user more than a
+  // rule that the layout also breaks.
   ASSIGN_OR_RETURN(std::string text, framework.write(job));
   RETURN_IF_ERROR(CheckRuns(framework, job));
   return text;

@@ -32,8 +32,8 @@ absl::Status CheckSchedule(const Layout& layout) {
   return CannotExport(part, "Megatron-LM does not have this schedule; must be 1f1b or interleaved");
 }
 
-// Returns Megatron-LM's own notation: E the embedding, t a layer, m one that predicts further
-// ahead, L the loss; | ends a stage.
+// Returns Megatron-LM's own notation: E is the embedding, t a layer, m a multi-token-prediction
+// layer, L the loss; | ends a stage.
 std::string PipelineLayout(const StageSplit& split, int64_t mtp_layers) {
   const int64_t last = split.stages() - 1;
   std::string text = "E";
@@ -61,7 +61,7 @@ void AddStages(const ExportJob& job, std::vector<std::string>& flags) {
     flags.push_back("--spec megatron.core.models.hybrid.hybrid_layer_specs hybrid_stack_spec");
     return;
   }
-  // Where the layout names the stages, Megatron-LM counts the chunks itself.
+  // If the layout names the stages, Megatron-LM counts the chunks itself.
   if (layout.vpp > 1 && layout.stages.empty()) {
     flags.push_back(absl::StrFormat("--num-virtual-stages-per-pipeline-rank %d", layout.vpp));
   }
@@ -114,7 +114,7 @@ void AddDataParallel(const Layout& layout, MegatronScript& script) {
 }
 
 // Returns how many of Megatron-LM's layers `layers` of the model are. Returns InvalidArgument about
-// `part` of the layout if that depends on which ones.
+// `part` of the layout if the number depends on which layers these are.
 absl::StatusOr<int64_t> CountedLayers(const ModelSpec& model, int64_t layers,
                                       const std::string& part) {
   if (const std::optional<int64_t> each = MegatronLayersEach(model)) return layers * *each;

@@ -14,7 +14,7 @@
 namespace meshwright::planner {
 namespace {
 
-// What all of torchtitan's models of one name have in common.
+// The properties that all of torchtitan's models of one name have in common.
 struct Family {
   const char* name;
   int64_t vocab;

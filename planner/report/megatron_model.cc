@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kVocabMultiple = 128;
 
-// The layer groups, by the properties in which they may differ. A pointer is null where no layer
+// The layer groups, by the properties in which they may differ. A pointer is null if no layer
 // has the part.
 struct LayerKinds {
   const Attention* attention = nullptr;  // without its window
@@ -31,7 +31,7 @@ struct LayerKinds {
   const Recurrence* recurrence = nullptr;
 };
 
-// Leaves out what Megatron-LM takes a list of layers for.
+// Leaves out properties for which Megatron-LM takes a list of layers.
 Attention OfAnyLayer(Attention attention) {
   attention.window = 0;
   attention.chunked = false;
@@ -209,7 +209,7 @@ void AddDropouts(const std::vector<std::string>& said, std::vector<std::string>&
   if (!unsaid.empty()) flags.push_back(absl::StrJoin(unsaid, " "));
 }
 
-// Appends the flags of what all layers have in common.
+// Appends the flags for the properties that all layers have in common.
 absl::Status AddEnds(const ModelSpec& model, int64_t seq_len, bool is_hybrid, AsideKeys& aside,
                      std::vector<std::string>& flags) {
   if (model.mtp_layers > 0 && !is_hybrid) {  // a hybrid's pattern says it

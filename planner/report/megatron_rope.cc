@@ -143,7 +143,7 @@ void AddLayersWithoutRotary(const ModelSpec& model, bool is_hybrid, AsideKeys& a
   flags.push_back("--no-rope-freq '" + PythonList(without) + "'");
 }
 
-// Where nothing is turned, no key says how.
+// If nothing is turned, no key says how.
 void TakeAll(AsideKeys& aside) {
   for (const YarnKey& yarn : kYarnKeys) aside.Take(yarn.name);
   for (const char* name : {"rope_type", "type", "factor", "truncate", "no_rope_layers",

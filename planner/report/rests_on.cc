@@ -13,7 +13,7 @@
 namespace meshwright::planner {
 namespace {
 
-// A fit that leaves more than this share of a data sheet's error counts as one of few runs.
+// A fit that leaves more than this share of a data sheet's error counts as a fit of few runs.
 constexpr double kFewRuns = 0.25;
 
 std::string RunsOf(const PresetEvidence& preset) {
@@ -45,7 +45,7 @@ std::string ClusterWords(const PresetEvidence& cluster, Evidence evidence) {
   return "";
 }
 
-// Returns which of the cluster's figures are not those of the preset that it is based on.
+// Returns which of the cluster's figures differ from the preset on which the cluster is based.
 std::string UnmeasuredWords(const ClusterSpec& cluster) {
   if (cluster.unmeasured.empty()) return "";
   std::vector<std::string> parts;

@@ -11,8 +11,7 @@
 namespace meshwright::planner {
 namespace {
 
-// Returns zeros where the optimizer step, which runs when activations are gone, is the fuller
-// moment.
+// Returns zeros if memory is fullest during the optimizer step, when no activations are held.
 KeptShares SharesOf(const EstimateContext& context, const RankedLayout& ranked) {
   const MemoryEstimate& memory = ranked.estimate.memory;
   if (memory.activations_bytes == 0) return {};

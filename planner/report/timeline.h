@@ -10,7 +10,7 @@
 
 namespace meshwright::planner {
 
-// The layout and the batch that were simulated. Readers need them in addition to the timeline.
+// The layout and the batch that were simulated. Readers need both in addition to the timeline.
 struct TimelineSubject {
   const Layout& layout;
   int32_t micro_batches = 0;

@@ -103,7 +103,7 @@ void VisitFields(const Refusals& refusals, Visitor& visit) {
         refusals.not_modelled);
 }
 
-// What `meshwright validate` prints.
+// The fields that `meshwright validate` prints.
 struct ValidationText {
   ValidationReport report;
   Refusals refusals;

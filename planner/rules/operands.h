@@ -18,7 +18,7 @@ inline bool DoesNotDivide(int64_t value, int64_t divisor, Operands& operands) {
   return value % divisor != 0 && Broken(value, divisor, operands);
 }
 
-// Returns whether breaks(group) is true for any layer group of the model. Calls breaks once per
+// Returns whether breaks(group) is true for any layer group of the model. Calls `breaks` once per
 // shape.
 template <typename Breaks>
 bool AnyGroup(const RuleInput& input, const Breaks& breaks) {

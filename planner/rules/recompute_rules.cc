@@ -24,7 +24,7 @@ RecomputeModules RecomputeModulesOf(const ModelSpec& model) {
       continue;
     }
     modules.Add(RecomputeModule::kMoe);
-    // ReLU keeps its product alone, and nothing to recompute it from.
+    // ReLU keeps only its product, and no tensor from which the product could be recomputed.
     if (group.ffn.kind != FfnKind::kRelu) modules.Add(RecomputeModule::kMoeAct);
     if (group.ffn.dense_hidden() > 0) modules.Add(RecomputeModule::kSharedExperts);
   }

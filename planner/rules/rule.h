@@ -89,12 +89,12 @@ struct RuleInput {
   const FrameworkProfile& profile;  // profile of the program that runs the layout
   int64_t devices = 0;
   DeviceKind device = DeviceKind::kCuda;
-  // Whether the device can multiply in the number formats of the training.
+  // If true, the device can multiply in the number formats of the training.
   bool device_has_products = true;
   // Null if the cluster is not known, as in an export. Rules about the cluster's hosts are then
   // skipped.
   const ClusterSpec* cluster = nullptr;
-  // Whether Rule::kDominated is checked, as in a search.
+  // If true, Rule::kDominated is checked, as in a search.
   bool drops_dominated = false;
   LayerShapes shapes = LayerShapes(model, training.options.train);
 };
@@ -130,7 +130,8 @@ struct RuleEntry {
   Rule rule = Rule::kCount;
   // Stable identifier for counters and JSON, such as "heads_division".
   std::string_view name;
-  // Returns whether the layout breaks the rule. Writes `operands` only if it does.
+  // Returns whether the layout breaks the rule. Writes `operands` only if the layout breaks the
+  // rule.
   bool (*broken)(const RuleInput& input, const Layout& layout, Operands& operands) = nullptr;
   // The sentence, in which $0 is the value and $1 the divisor. Empty if `describe` makes the
   // sentence.

@@ -95,7 +95,7 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      nullptr, RuleLevel::kLayout},
     {Rule::kDeviceFormat, "device_format", DeviceLacksFormat, "", DescribeDeviceFormat},
     {Rule::kFramework, "framework", FrameworkLacksIt, "", DescribeFramework, RuleLevel::kLayout},
-    // After the framework's own rules, which say more where no cluster would help.
+    // These follow the framework's own rules, which tell the user more if no cluster would help.
     {Rule::kHostFigures, "host_figures", LacksHostFigures, "", DescribeHostFigures,
      RuleLevel::kLayout},
     {Rule::kPrecision, "precision", LacksPrecision, "", DescribePrecision},
@@ -134,7 +134,7 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      RuleLevel::kMicroBatch},
     // Needs the layout's memory, so it is checked only where nothing else is broken.
     {Rule::kHostMemory, "host_memory", OverfillsHost, "", DescribeHostMemory, RuleLevel::kLayout},
-    // Such a layout can run: whoever asks for it gets an estimate.
+    // Such a layout can run, so a user who asks for it gets an estimate.
     {Rule::kDominated, "dominated", IsDominated,
      "rc=selective frees nothing here, because attention keeps no scores; rc=none takes the same "
      "memory and is faster",

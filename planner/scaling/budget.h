@@ -66,8 +66,8 @@ inline constexpr int64_t kMostBetween = 15;
 // Returns the points of the range's sizes under strong scaling, and of some sizes between them. If
 // a size of the range is the smallest that fits, a size between this size and the previous one may
 // fit as well. Such sizes are tried in ascending order until one fits. These sizes are whole nodes
-// and evenly spread. The same is done for the smallest size that finishes in time. Of these sizes,
-// those without a layout are left out. Returns every error of ScaleCurve() as it is.
+// and evenly spread. The same is done for the smallest size that finishes in time. Sizes without a
+// layout are left out. Returns every error of ScaleCurve() as it is.
 absl::StatusOr<std::vector<ScalePoint>> PointsForBudget(const SearchRequest& request,
                                                         const DeviceRange& range,
                                                         const Budget& budget,

@@ -41,7 +41,7 @@ absl::StatusOr<BestLayout> ProbeLayout(const SearchRequest& request, const Layou
   return probe;
 }
 
-// The values of one kind in ascending order: at even steps, or those listed.
+// The values of one kind in ascending order: values at even steps, or the listed values.
 struct Values {
   int64_t first = 1;
   int64_t step = 1;
@@ -51,7 +51,7 @@ struct Values {
   int64_t At(int64_t place) const {
     return listed.empty() ? first + step * place : listed[static_cast<size_t>(place)];
   }
-  // Returns the index of the largest value up to `value`; 0 where all are larger.
+  // Returns the index of the largest value up to `value`; 0 if all are larger.
   int64_t PlaceOf(int64_t value) const {
     return std::clamp<int64_t>((value - first) / step, 0, count - 1);
   }
@@ -63,8 +63,8 @@ Values StepsThrough(int64_t asked, int64_t step, int64_t most) {
   return {.first = first, .step = step, .count = (most - first) / step + 1};
 }
 
-// Returns the indices to try before those between them: of a list all, of steps the doublings and
-// halvings of `asked`.
+// Returns the indices that are tried first: all indices of a list, or the doublings and halvings of
+// `asked` among even steps.
 std::vector<int64_t> CoarsePlaces(const Values& values, int64_t asked) {
   std::vector<int64_t> places;
   if (!values.listed.empty()) {

@@ -30,7 +30,7 @@ struct Limit {
   // Bytes by which the nearest layout at `next` exceeds the allowed memory; not set if no layout
   // can run there.
   std::optional<int64_t> over_bytes;
-  // Why no layout can run at `next`, or why nothing larger was tried. Otherwise empty.
+  // Says why no layout can run at `next`, or why nothing larger was tried. Otherwise empty.
   std::string problem;
 };
 

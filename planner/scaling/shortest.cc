@@ -17,7 +17,7 @@ namespace {
 constexpr double kLeastNetwork = 1.0 / 64.0;
 constexpr double kShareStep = 1.02;
 
-// The smallest and the largest batch that are tried, over the critical one.
+// The smallest and the largest batch that are tried, divided by the critical batch.
 constexpr double kSmallestBatch = 1.0 / 64.0;
 constexpr double kLargestBatch = 4.0;
 constexpr double kMostBatch = 1 << 22;  // kLargestBatch times it can still be trained
@@ -81,7 +81,7 @@ class StrategySearch {
   }
 
   double bandwidth() const { return bandwidth_; }
-  // Whether any search had a valid layout.
+  // Returns whether any search had a valid layout.
   bool any_valid() const { return any_valid_; }
   const absl::Status& refused() const { return refused_; }
 
@@ -112,7 +112,7 @@ class StrategySearch {
 };
 
 // Returns the smallest share of the network's bandwidth at which the run is at most kNearShortest
-// longer; 0 where the smallest that is tried suffices. Bisects, since a slower network makes no
+// longer; 0 if the smallest that is tried suffices. Bisects, since a slower network makes no
 // layout faster.
 absl::StatusOr<double> LeastNetworkShare(StrategySearch& search, const SizedRun& run) {
   const double most_s = run.seconds * (1.0 + kNearShortest);

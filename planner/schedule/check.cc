@@ -19,10 +19,10 @@ absl::Status OnRank(int32_t rank, const std::string& problem) {
   return absl::InvalidArgumentError(absl::StrCat("pipeline rank ", rank, ": ", problem));
 }
 
-// How far a rank is with one micro-batch in one chunk.
+// The progress of a rank with one micro-batch in one chunk.
 enum class Progress : uint8_t { kNothing, kForward, kInput, kAll };
 
-// Returns the state after `action`; kNothing where the action can't follow `before`.
+// Returns the state after `action`; kNothing if the action can't follow `before`.
 Progress After(Progress before, ActionKind kind) {
   switch (kind) {
     case ActionKind::kForward:

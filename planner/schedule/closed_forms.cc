@@ -36,7 +36,8 @@ double PeakChunksHeld(const Layout& layout, int32_t rank, int64_t micro_batches,
   if (layout.schedule != ScheduleKind::kZbH1) {
     return Real(PeakChunksInFlight(layout, rank, micro_batches));
   }
-  // p - r whole chunks as in 1F1B, and a share of each of the r whose weight gradients wait.
+  // Rank r holds p - r whole chunks as in 1F1B, and a share of each of the r chunks whose weight
+  // gradients wait.
   const int64_t whole = std::min<int64_t>(micro_batches, layout.pp - rank);
   const int64_t waiting = std::min<int64_t>(micro_batches, layout.pp) - whole;
   return Real(whole) + kept_after_input * Real(waiting);

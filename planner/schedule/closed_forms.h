@@ -7,8 +7,8 @@
 // micro-batch on one rank, all of its chunks together.
 //
 // Sources: GPipe (arXiv 1811.06965); 1F1B and interleaved 1F1B (arXiv 2104.04473); breadth-first
-// (arXiv 2106.02679, 2211.05953); ZB-H1 and ZB-V (arXiv 2401.10241). Forms marked as derived are in
-// none of these papers.
+// (arXiv 2106.02679, 2211.05953); ZB-H1 and ZB-V (arXiv 2401.10241). Forms that are marked as
+// derived were derived for this project and are not in these papers.
 #pragma once
 
 #include <cstdint>

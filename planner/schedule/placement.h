@@ -38,8 +38,8 @@ inline ChunkPlace PlaceOfStage(const Layout& layout, int32_t stage) {
   return {.rank = turns_back ? layout.pp - 1 - position : position, .chunk = chunk};
 }
 
-// Returns whether one rank holds both the first and the last stage. One rank holds both without a
-// pipeline, and in a V.
+// Returns whether one rank holds both the first and the last stage. One rank holds both stages if
+// there is no pipeline, and in a V-shaped placement.
 inline bool EndsShareRank(const Layout& layout) {
   return PlaceOfStage(layout, 0).rank == PlaceOfStage(layout, StageCount(layout) - 1).rank;
 }

@@ -50,7 +50,7 @@ class Ranks {
   }
 
  private:
-  // Returns false where the rank has to wait for another one.
+  // Returns false if the rank has to wait for another one.
   bool Run(int32_t rank, const Instruction& instruction) {
     const Action& action = lists_[rank][static_cast<size_t>(instruction.action)];
     const bool activations = action.kind == ActionKind::kForward;

@@ -14,8 +14,9 @@
 namespace meshwright::planner {
 namespace {
 
-// Of one axis of the search space, in an order in which a later one can follow an earlier one:
-// sequence parallel needs tp, and how many layers a chunk can recompute depends on pp and vpp.
+// A change of one axis of the search space. In this order a later change can follow an earlier one:
+// sequence parallelism needs tp, and the number of layers that a chunk can recompute depends on pp
+// and vpp.
 enum class Change {
   kTp,
   kCp,
@@ -42,12 +43,14 @@ constexpr std::array kChanges = {Change::kTp,
 // At most so many values of block:N and act:N are tried, spread evenly over a chunk's layers.
 constexpr int64_t kBlockSteps = 8;
 
-// Where one rank is left there is nothing to shard over; that is no change of its own.
+// If only one replica is left, ZeRO has nothing to shard over, so dropping ZeRO does not count as a
+// change.
 void DropIdleZero(Layout& layout) {
   if (GroupSize(GroupRole::kReplicas, layout) == 1) layout.zero = layout.shard_ranks = 0;
 }
 
-// Ranks of `axis` doubled again and again in place of data-parallel ones.
+// Visits the layouts in which the ranks of `axis` are doubled, once or repeatedly, and replace
+// data-parallel ranks.
 template <typename Visit>
 void DoubleRanks(Layout layout, int32_t Layout::*axis, const Visit& visit) {
   while (layout.dp % 2 == 0) {
@@ -60,9 +63,10 @@ void DoubleRanks(Layout layout, int32_t Layout::*axis, const Visit& visit) {
   }
 }
 
-// Experts over twice as many ranks, again and again: whole ones, then parts of them, and whole ones
-// in place of parts, which take as much for weights and less for activations. Rules refuse what
-// does not divide.
+// Visits the layouts that divide experts over twice as many ranks, once or repeatedly: first whole
+// experts, then parts of experts. Also visits whole experts in place of parts, because whole
+// experts take equally much memory for weights and less for activations. Rules refuse sizes that do
+// not divide.
 template <typename Visit>
 void DivideExperts(const ModelSpec& model, const Layout& layout, const Visit& visit) {
   if (!model.has_experts()) return;
@@ -96,7 +100,8 @@ void SmallerMicroBatches(Layout layout, const Visit& visit) {
   }
 }
 
-// Of most chunks: one that embedding or head takes a place in has one less.
+// The number of layers of most chunks; a chunk in which the embedding or the head takes a layer's
+// place has one layer less.
 int64_t LayersOfAChunk(const ModelSpec& model, const Layout& layout) {
   return (model.layers() + 2) / (int64_t{layout.pp} * layout.vpp);
 }
@@ -276,8 +281,8 @@ std::optional<ChangedOptions> With(ChangedOptions before, const OptionSaving& sa
   return before;
 }
 
-// Calls visit(options) for every saving beside those of `before`, until it returns true for a value
-// of the same option.
+// Calls visit(options) for every saving that `before` does not have. Once visit() returns true, the
+// other values of the same option are skipped.
 template <typename Visit>
 void ChangeOption(const std::vector<OptionSaving>& savings, const ChangedOptions& before,
                   size_t from, const Visit& visit) {
@@ -378,7 +383,8 @@ std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to) {
   int32_t last = -1;  // the place of the last change
   for (const LayoutKey& key : kKeysByChange) {
     if (key.same(from, to)) continue;
-    // With one rank left there is nothing to shard over, which is no change of its own.
+    // If only one replica is left, ZeRO has nothing to shard over, which does not count as a
+    // change.
     if (key.burden == Burden::kZero && GroupSize(GroupRole::kReplicas, to) == 1) continue;
     const std::string change =
         absl::StrCat(AbslView(key.name), " ", ShownValue(key, from), " -> ", ShownValue(key, to));

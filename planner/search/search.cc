@@ -65,7 +65,7 @@ absl::Status CheckSize(const SearchRequest& request, const SearchSpace& space) {
                                     space.size(), under, kMostPoints));
 }
 
-// Returns the request with one of its choices alone.
+// Returns the request with only one of its choices.
 SearchRequest WithChoiceAlone(const SearchRequest& request, const OptionChoice& choice) {
   SearchRequest with = request;
   with.training = WithChoice(request.training, choice);
@@ -74,7 +74,8 @@ SearchRequest WithChoiceAlone(const SearchRequest& request, const OptionChoice& 
   return with;
 }
 
-// Where the caller's own layout stands among none, if its options are not those of every point.
+// Returns the rank of the caller's own layout without comparing it with other layouts, if the
+// layout's options differ from the options of the points.
 std::optional<UserLayoutRank> PlaceMine(const SearchRequest& request, const SearchSpace& space) {
   if (!request.mine || (request.choices.empty() && !request.mine_options)) return std::nullopt;
   SearchRequest of = request;
@@ -101,7 +102,7 @@ class Walk {
     }
   }
 
-  // Returns what was found under all choices together. It refers to the walk.
+  // Runs the search under all choices and returns the merged results, which refer to the walk.
   std::unique_ptr<SearchAccumulator> Run() {
     // Before any thread starts: a walk that may not begin sees nothing, however fast the others
     // are.
@@ -127,7 +128,7 @@ class Walk {
   // Pause between two looks of the calling thread once it has nothing left to visit.
   static constexpr std::chrono::milliseconds kNap{5};
 
-  // Returns what all threads together found under one choice.
+  // Runs the search under one choice on all threads and returns the merged results.
   std::unique_ptr<SearchAccumulator> RunPart(const SearchRequest& part, PointOrder first_order) {
     const auto make = [&] {
       return std::make_unique<SearchAccumulator>(part, space_, first_order, mine_);
@@ -200,7 +201,7 @@ class Walk {
   size_t busy_ = 0;  // threads other than the calling one; guarded by mutex_
 };
 
-// Returns what a search had found when it was stopped.
+// Returns the results that a search had when it was stopped.
 std::string SeenText(const SearchProgress& progress, const SearchAccumulator& selection) {
   const Funnel& funnel = selection.funnel();
   std::string text = absl::StrCat(progress.seen, " of ", progress.of, " layouts were seen, ",

@@ -254,8 +254,8 @@ std::optional<Violation> SearchAccumulator::CheckRunner(Layout layout) const {
   return CheckLayout(*runs_, layout);
 }
 
-// Ranks what lies between recomputing nothing, which is over, and `full`, which fits. Bisects the
-// number of layers only where recomputing a single one would be fast enough to matter.
+// Ranks the layouts between recomputing nothing, which exceeds the memory, and `full`, which fits.
+// Bisects the number of layers only if recomputing a single one would be fast enough to matter.
 template <typename Costs>
 void SearchAccumulator::RecomputeLess(const Layout& full, const Costs& costs) {
   const int64_t most = costs.MostLayersOfAChunk();
@@ -345,7 +345,8 @@ void SearchAccumulator::Rank(const Layout& layout, const Costs& costs, int64_t l
   groups_.Offer(ranked, order_);
 }
 
-// The nearest matters only where nothing fits, and a trial only where it beats all that does.
+// The layout nearest to fitting matters only if no layout fits. A trial that exceeds the memory
+// criterion matters only if it beats every layout that fits.
 template <typename Costs>
 void SearchAccumulator::PutOver(const Layout& layout, const Costs& costs, int64_t least_bytes) {
   ++funnel_.memory;

@@ -73,7 +73,7 @@ class SearchAccumulator {
   // with HSDP shards over fewer ranks and so takes more memory; the layout with HSDP is useful only
   // if it is faster.
   struct Undivided {
-    // Whether the layout needs more memory than both the answer and a trial allow.
+    // If true, the layout needs more memory than both the answer and a trial allow.
     bool is_over = false;
     double mfu = 0.0;  // MFU; 0 if the layout does not fit
   };
@@ -102,8 +102,8 @@ class SearchAccumulator {
   template <typename Costs>
   void Select(const ValidPoint& point, const Costs& costs);
   // Returns whether the request's condition admits the layout that differs from `layout` only in
-  // recomputing a part of each chunk or layer. Whether it admits `layout` itself does not matter.
-  // Returns false unless `layout` recomputes nothing or everything.
+  // recomputing a part of each chunk or layer. The result does not depend on whether the condition
+  // admits `layout` itself. Returns false unless `layout` recomputes nothing or everything.
   bool AsksForPartsOf(const Layout& layout) const;
   template <typename Costs>
   void LookAtParts(const Layout& layout, const Costs& costs);
@@ -146,7 +146,7 @@ class SearchAccumulator {
   Ranking trials_{kMostTrials, Merit::kSpeed};
   Front front_;
   GroupBests groups_;
-  // Whether the current layout would exceed the allowed memory if it recomputed nothing.
+  // If true, the current layout would exceed the allowed memory if it recomputed nothing.
   bool keeping_all_is_over_ = false;
   // The outcomes of the layouts without HSDP that differ from the current layout only in HSDP, ZeRO
   // stage and recompute. The indices are the ZeRO stage and the index in kSearchedRecomputes.

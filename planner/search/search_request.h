@@ -144,8 +144,8 @@ int64_t AllowedBytes(const ClusterSpec& cluster);
 // OOM probability if it gives one, otherwise the 80 % rule.
 int64_t AllowedBytes(const SearchRequest& request);
 
-// Returns the bytes that an estimate fills if its OOM probability is `probability`. This inverts
-// OomProbability(), so that the search compares whole numbers of bytes.
+// Returns the bytes that an estimate fills if its OOM probability is `probability`. This function
+// is the inverse of OomProbability(); with it the search compares whole numbers of bytes.
 int64_t BytesAtOomProbability(const SearchRequest& request, double probability);
 
 }  // namespace meshwright::planner

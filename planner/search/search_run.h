@@ -32,7 +32,7 @@ inline double MonotonicSeconds() {
 struct SearchRun {
   int32_t threads = 1;  // threads, including the caller's; 1 to kMostThreads
   Cancelled cancelled = {};
-  // Called now and then during the search, unless it is empty.
+  // The search calls this function from time to time, unless the function is empty.
   std::function<void(const SearchProgress&)> progress = {};
   // The clock of the request's time limit, in seconds.
   std::function<double()> now_s = MonotonicSeconds;

@@ -47,7 +47,7 @@ std::vector<int32_t> SplitChunksOf(const ModelSpec& model, int32_t pp) {
   return chunks;
 }
 
-// Returns the framework's own cut as a split; empty where it has none or the split can't hold it.
+// Returns the framework's own cut as a split; empty if it has none or the split can't hold it.
 StageSplit OwnSplitOf(const ModelSpec& model, const Layout& pipeline, StagePartition partition) {
   StageSplit split;
   if (!CanPartition(model.layers(), pipeline, partition)) return split;
@@ -112,8 +112,8 @@ void AddMeshes(const std::vector<int32_t>& divisors, std::span<const LayoutKey> 
 
 // Returns, for each mesh, one for every number of ranks that may divide the experts, and one whose
 // experts are each divided as tensor parallel divides other matrices, where that many ranks can't
-// hold whole ones. The latter take as much memory for weights, less for what experts keep, and move
-// less.
+// hold whole ones. Whole experts take equally much memory for weights, less memory for activations,
+// and less traffic than divided experts.
 std::vector<Layout> WithExperts(const std::vector<Layout>& meshes, int64_t experts) {
   std::vector<Layout> divided;
   for (Layout mesh : meshes) {
@@ -131,7 +131,7 @@ std::vector<Layout> WithExperts(const std::vector<Layout>& meshes, int64_t exper
   return divided;
 }
 
-// Returns the greatest common divisor of the layers' numbers of experts; 0 where no layer has
+// Returns the greatest common divisor of the layers' numbers of experts; 0 if no layer has
 // experts.
 int64_t ExpertsOf(const ModelSpec& model) {
   int64_t experts = 0;
@@ -147,7 +147,8 @@ std::vector<PipelineChoice> SearchSpace::PipelinesOf(const ModelSpec& model,
                                                      const FrameworkProfile& profile, int32_t pp) {
   const Supports& has = profile.supports;
   std::vector<PipelineChoice> pipelines;
-  // First with the framework's own stages, then with those that can be given to it.
+  // The framework's own division into stages comes first, then the divisions that a user can give
+  // to the framework.
   const auto add = [&](ScheduleKind schedule, int32_t vpp, bool own) {
     if (own) return pipelines.push_back({.schedule = schedule, .vpp = vpp, .stages = {}});
     Layout pipeline;

@@ -50,7 +50,7 @@ Ties TieFinder::Take() {
   double best = 0.0;
   for (const auto& [complexity, candidate] : best_) {
     if (ties.simplest.size() == kMostSimplest) break;
-    // What is less simple and no better has nothing for it.
+    // A layout that is less simple and not better than an earlier one is left out.
     if (!Takes(candidate.score) || candidate.score <= best) continue;
     best = candidate.score;
     ties.simplest.push_back(candidate.ranked);

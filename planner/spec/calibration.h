@@ -7,8 +7,8 @@
 
 namespace meshwright::planner {
 
-// One fitted constant. Standard deviations are relative: they are those of the constant's
-// logarithm.
+// One fitted constant. Standard deviations are relative: they are standard deviations of the
+// constant's logarithm.
 struct CalibratedConstant {
   std::string name;  // the profile's field
   double prior = 0.0;

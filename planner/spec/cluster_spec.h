@@ -113,7 +113,7 @@ struct LinkProfile {
   // The rate in bytes per second, one way, between the two devices of a pair that a bridge joins
   // (devices 0 and 1, 2 and 3, ...); 0 without bridges. Only links inside a node have bridges.
   double pair_bytes_per_s = 0.0;
-  // Whether each device has its own link to every other device, as in an MI300X platform. A group
+  // If true, each device has its own link to every other device, as in an MI300X platform. A group
   // then reaches only the share of bytes_per_s of the links between its ranks. Only links inside a
   // node are meshes.
   bool mesh = false;
@@ -194,7 +194,7 @@ struct ClusterSpec {
   HardwareProfile device;
   int32_t devices_per_node = 0;  // the devices that scale_up connects
   int32_t nodes = 0;             // number of nodes; 0 if it is not known
-  // Whether scale_up reaches beyond one host, as in a rack of GB200. A benchmark of one host then
+  // If true, scale_up reaches beyond one host, as in a rack of GB200. A benchmark of one host then
   // does not measure scale_up.
   bool scale_up_spans_hosts = false;
   LinkProfile scale_up;   // the link inside a node
@@ -208,7 +208,7 @@ struct ClusterSpec {
   std::string source;  // where the figures come from, in words
   Evidence rests_on = Evidence::kAssumption;
   // The parts whose figures differ from the preset on which the cluster is based. The evidence for
-  // the preset says nothing about these parts.
+  // the preset does not cover these parts.
   EnumSet<ClusterPart> unmeasured = {};
   // The machine on which the figures were measured; empty if they were not measured on one machine.
   Fingerprint fingerprint;

@@ -6,7 +6,8 @@
 namespace meshwright::planner {
 namespace {
 
-// The kernel of that name among those that a user can ask for: all but the first, the default.
+// Returns the kernel of that name among the kernels that a user can ask for: all except the first,
+// which is the default.
 template <typename Kernel, size_t kCount>
 absl::StatusOr<Kernel> NamedKernel(const EnumNames<Kernel, kCount>& names, std::string_view key,
                                    std::string_view text) {

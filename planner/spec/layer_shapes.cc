@@ -2,7 +2,7 @@
 
 namespace meshwright::planner {
 
-// Layers of one group train alike between the ends of the frozen ones.
+// Layers of one group train alike between the ends of the frozen layers.
 LayerShapes::LayerShapes(const ModelSpec& model, const TrainedParts& trained) {
   for (size_t group = 0; group < model.groups.size(); ++group) {
     const int64_t end = layers_ + model.groups[group].count;

@@ -212,8 +212,8 @@ struct SetAsideKey {
   friend bool operator==(const SetAsideKey&, const SetAsideKey&) = default;
 };
 
-// A part of a model (planner/profile/model_part.h) with the key of its config.json that asks for
-// it, as the file spells it, and the key's value.
+// Names a part of a model (planner/profile/model_part.h), the key of the config.json that asks for
+// the part, as the file spells it, and the key's value.
 struct PartKey {
   std::string part;
   std::string key;

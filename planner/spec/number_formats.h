@@ -15,7 +15,7 @@ namespace meshwright::planner {
 
 enum class NumberFormat : uint8_t { kBf16, kFp16, kFp32, kFp64, kFp8, kFp4 };
 
-// Returns the bytes that hold one element. For fp4 this is the byte that two elements share.
+// Returns the bytes that hold one element. Two fp4 elements share one byte, so fp4 returns 1.
 constexpr int64_t BytesOf(NumberFormat format) {
   switch (format) {
     case NumberFormat::kBf16:

@@ -19,7 +19,7 @@ struct Quantisation {
   // Bytes per element of a block's matrices, in addition to the 16-bit weight. There are two
   // copies: one for the forward product, and a transposed one for the input gradient.
   double weight_copy_bytes = 0.0;
-  // Whether each block of a tensor has a scale, stored in a separate tensor.
+  // If true, each block of a tensor has a scale, stored in a separate tensor.
   bool scales_blocks = false;
 
   constexpr bool narrows() const { return products != NumberFormat::kBf16; }

@@ -20,13 +20,13 @@ struct RunOption {
   // Sets the option. Returns an InvalidArgument that names the option and its accepted values, if
   // the value is wrong.
   absl::Status (*read)(std::string_view value, RunOptions& options);
-  // Whether each value except the default selects another profile of the framework.
+  // If true, each value except the default selects another profile of the framework.
   bool chooses_profile = false;
   // The values that --search tries if the user lists none, in the grammar of --search
   // (planner/spec/option_choice.h). Empty: a search can't vary the option.
   std::string_view search_values = {};
-  // Values that take less memory than the default, in the same grammar. The value that changes the
-  // training least comes first. These values are tried if a layout does not fit
+  // These values take less memory than the default; their grammar is the same. The value that
+  // changes the training least comes first. These values are tried if a layout does not fit
   // (planner/search/neighbours.h).
   std::string_view saving_values = {};
   // The effect of `saving_values` on the training's result, as the predicate of a sentence. Empty:

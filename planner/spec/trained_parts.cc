@@ -81,7 +81,7 @@ bool ReadRank(absl::string_view text, int32_t& rank) {
   return absl::SimpleAtoi(text, &rank) && rank >= 1 && rank <= kMostRank;
 }
 
-// Reads what stands behind the name of an adapter's form: nothing, ":RANK" or ":RANK:TARGETS".
+// Reads the text after the name of an adapter's form: nothing, ":RANK" or ":RANK:TARGETS".
 bool ReadAdapter(absl::string_view text, Adapter& adapter) {
   adapter.rank = Adapter::kDefaultRank;
   adapter.targets = kAllLinear;

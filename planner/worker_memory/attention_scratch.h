@@ -2,7 +2,7 @@
 // in addition to what it reads and returns.
 //
 // On CUDA the allocator rounds every tensor up to 512 bytes, which is not counted here. The bytes
-// that a kernel launch takes are not known, and are not counted either.
+// that a kernel launch takes are unknown and therefore not counted.
 #pragma once
 
 #include <cstdint>

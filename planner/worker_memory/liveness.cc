@@ -174,8 +174,8 @@ void Liveness::FinishWaiting(Walk& walk) {
   Give(waiting.other->freed_weight_bytes);
 }
 
-// The first of two projections that read the same tensor. Its gradient is copied into that of the
-// second.
+// Walks the backward of the first of two projections that read the same tensor. Its gradient is
+// copied into the gradient of the second projection.
 void Liveness::BackwardFirstOfTwo(const Step& step, Walk& walk) {
   if (walk.gradients.input) Touch(step.workspace_bytes[kInputPass]);
   if (walk.gradients.weight) walk.waiting.other = &step;
@@ -250,7 +250,7 @@ void Liveness::BackwardMove(const Step& step, Walk& walk) {
   walk.on_stream = false;
 }
 
-// The router's gradient is added to the norm's, and so are those of the branches behind it.
+// The gradients of the router and of the branches behind it are added to the norm's gradient.
 void Liveness::BackwardRouter(const Step& step, Walk& walk) {
   if (walk.gradients.input) Touch(step.result_bytes[kInputPass]);
   if (walk.gradients.weight) {

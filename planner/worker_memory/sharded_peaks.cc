@@ -29,8 +29,9 @@ bool IsEmpty(const WorkerStageBytes& stage) {
   return stage.layers == 0 && !stage.first && !stage.last;
 }
 
-// Returns whether the peak may be at this part. What blocks keep grows evenly, and transient states
-// are those of like layers, except at the ends and where the kind of block changes.
+// Returns whether the peak may be at this part. Within a run of like blocks the kept bytes grow
+// evenly and the transient states are equal, except at the ends and at a change of the kind of
+// block.
 bool IsCorner(const WorkerStageBytes& stage, int64_t part) {
   if (part < 0 || part >= stage.layers) return true;
   int64_t begin = 0;
@@ -115,8 +116,8 @@ int64_t ShardedPeaks::LeftForNextUse(size_t index) const {
 }
 
 void ShardedPeaks::LookAhead(size_t index, Case& next) {
-  // All uses up to the missing one are consecutive, whichever of them is the last. What an empty
-  // stage leaves is not among them.
+  // All uses up to the missing use are consecutive, whichever use is the last. The bytes that an
+  // empty stage leaves belong to none of these uses.
   const bool is_known = missing_.action > index && !IsEmpty(*next.stage);
   if (!is_known) FindMissing(index);
   next.between_bytes = LeftForNextUse(index);

@@ -42,7 +42,7 @@ class ShardedPeaks {
     int64_t ahead_bytes = 0;
     // Bytes of weights that stay gathered between that use and the next use.
     int64_t between_bytes = 0;
-    // Whether the action adds the step's last weight gradients to a chunk that has the head.
+    // If true, the action adds the step's last weight gradients to a chunk that has the head.
     bool last = false;
 
     friend bool operator==(const Case&, const Case&) = default;

@@ -53,9 +53,9 @@ int64_t WaitingBytes(const WorkerStageBytes& stage) {
   return stage.ends.token_ids + (stage.first ? stage.ends.stream : 0);
 }
 
-// A whole backward passes the blocks from the last to the first, so blocks before the current one
-// still keep what they keep. So does the input part of a split backward, after which blocks keep
-// only what the weight part needs.
+// A whole backward passes the blocks from the last to the first, so blocks before the current block
+// still keep all of their tensors. The same holds for the input part of a split backward; after it,
+// blocks keep only the tensors that the weight part needs.
 WorkerActivations BlockPeak(const WorkerStageBytes& stage, ActionKind kind, int64_t index) {
   const BlockPlace place = PlaceOf(stage, index);
   const int64_t kept = stage.ends.token_ids + place.kept_before;
@@ -102,7 +102,7 @@ WorkerActivations HeadPeak(const WorkerStageBytes& stage, ActionKind kind) {
   return {};
 }
 
-// What blocks keep grows evenly within a run of like blocks, so the peak is at an end of the run.
+// The kept bytes grow evenly within a run of like blocks, so the peak is at an end of the run.
 WorkerActivations ActionPeak(const WorkerStageBytes& stage, ActionKind kind) {
   WorkerActivations peak;
   if (stage.first) Reach(peak, EmbeddingPeak(stage, kind));

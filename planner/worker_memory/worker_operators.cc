@@ -34,8 +34,8 @@ struct MovedBytes {
   int64_t routed;
 };
 
-// The result is the experts' input. Sent rows are held until the received ones have arrived, and
-// those until they are gathered.
+// The result is the experts' input. Sent rows are held until the received rows have arrived.
+// Received rows are held until they are gathered.
 int64_t ToExpertsBytes(const BlockShape& s) {
   if (!s.moves_rows()) return 0;
   const MovedBytes moved(s);

@@ -11,9 +11,9 @@
 namespace meshwright::planner {
 namespace {
 
-// How many actions of a run of like ones are followed, half at each end. Within a run the held
-// bytes grow or shrink evenly, so the peak is at one of its ends; transient states differ only at
-// the very ends.
+// The number of actions that are followed in a run of like actions, half of them at each end.
+// Within a run the held bytes grow or shrink evenly, so the peak is at one of its ends; transient
+// states differ only at the very ends.
 constexpr int64_t kEnds = 4;
 
 // The actions of a rank's list that can be at its peak. `skipped` like actions precede each.
@@ -160,8 +160,8 @@ class Walk {
     switch (action.kind) {
       case ActionKind::kForward:
         Add(kept_, bytes.kept, times);
-        // Nothing else adds to the host's bytes, and what leaves a chunk's layers does not return
-        // before the chunk ends.
+        // Nothing else adds to the host's bytes, and tensors that leave a chunk's layers do not
+        // return before the chunk ends.
         host_peak_ = std::max(host_peak_, kept_.host_bytes);
         break;
       case ActionKind::kBackward:

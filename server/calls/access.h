@@ -6,7 +6,8 @@
 //
 // Callers may rely on: a token is valid from its creation until it expires or is revoked. This also
 // holds for tokens that another process creates or revokes while the server runs. A certificate is
-// valid until its end; after that, connections that it opened earlier can't call either.
+// valid until it expires. After that, calls are refused even on connections that were opened
+// before.
 #pragma once
 
 #include <atomic>

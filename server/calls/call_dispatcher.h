@@ -64,8 +64,8 @@ class CallDispatcher {
     return Lease(context, limits_->watchers());
   }
 
-  // Returns the caller as events name it, or an empty text if callers need not authenticate.
-  // Whether the caller may call was checked before (server/calls/call_checker.h).
+  // Returns the caller as events name it, or an empty text if callers need not authenticate. The
+  // caller's permission was checked before (server/calls/call_checker.h).
   absl::StatusOr<std::string> ActorOf(const grpc::CallbackServerContext& context) const;
 
   // Answers with the status that `work` returns. REQUIRES: `work` only reads and never blocks,
@@ -88,8 +88,8 @@ class CallDispatcher {
               SearchCall search, std::function<void(const absl::Status&)> done) const;
 
   // Runs `search` as Search() does, and answers with its status. The call holds one slot for a
-  // pending call and one for a search. Slots for searches are scarcer, and Ask streams take them
-  // too.
+  // pending call and one for a search. There are fewer slots for searches than for calls, and Ask
+  // streams take slots for searches too.
   grpc::ServerUnaryReactor* AnswerWithSearch(grpc::CallbackServerContext* context,
                                              const google::protobuf::Message& request,
                                              SearchCall search) const;

@@ -29,7 +29,7 @@ class ConcurrencyLimit {
   struct Options {
     std::string_view things;  // what is limited, as messages and metrics name it: "watchers"
     std::string_view flag;    // the flag of `serve` that sets `most`; empty if none does
-    // The flag of `serve` that sets `most_per_caller`; empty if none does.
+    // The flag of `serve` that sets `most_per_caller`; empty if there is no such flag.
     std::string_view flag_per_caller;
     int32_t most = 0;             // active simultaneously; 0 means no limit
     int32_t most_per_caller = 0;  // active simultaneously of one caller; 0 means no limit

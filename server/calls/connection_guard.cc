@@ -26,8 +26,9 @@ constexpr int64_t kCalmBytes = int64_t{64} << 10;
 // Until then the process may still have what connections held before.
 constexpr absl::Duration kCalmTime = absl::Seconds(5);
 constexpr absl::Duration kClosedLogInterval = absl::Seconds(10);
-// What a connection receives that is part of no message: pings and settings, the headers of a call
-// with the frames of its message, and TLS. A peer widens a window for every few KiB it was sent.
+// Bytes per second that a connection may receive outside messages: pings and settings, the headers
+// of a call with the frames of its message, and TLS. A peer widens a window for every few KiB it
+// was sent.
 constexpr double kOtherBytesPerS = 16 << 10;
 constexpr int64_t kHeaderBytes = 1024;
 constexpr int64_t kMessageBytesPerFrameByte = 64;
@@ -58,8 +59,8 @@ std::string WithoutPercentSigns(std::string_view peer) {
   return absl::StrReplaceAll(AbslView(peer), {{"%5B", "["}, {"%5D", "]"}});
 }
 
-// Ends a connection and drops what it sent that gRPC has not read: after a shutdown gRPC would
-// still read and handle all of that, several MiB of a fast peer.
+// Ends a connection and drops the bytes that the peer sent and gRPC has not read. After a mere
+// shutdown(), gRPC would still read and handle these bytes, several MiB from a fast peer.
 void Abort(int connection) {
   sockaddr nobody{};
   nobody.sa_family = AF_UNSPEC;

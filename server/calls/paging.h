@@ -9,8 +9,8 @@
 
 namespace meshwright::server {
 
-// Where a page starts, and how long it is. The token of a page is its position as text; clients
-// treat it as opaque.
+// The start and the length of a page. The token of a page is its position as text; clients treat it
+// as opaque.
 struct Page {
   int64_t position = 0;  // end of the previous page; 0 for the first page
   int32_t size = 0;

@@ -37,7 +37,8 @@ class StreamLease {
   }
 
   // Returns Unauthenticated once the caller's token is revoked or its token or certificate has
-  // expired. Must be called at every heartbeat, since a stream may outlive them.
+  // expired. REQUIRES: the stream calls this function at every heartbeat, since it may outlive the
+  // token and the certificate.
   absl::Status CheckStillCounts() const {
     if (!caller_) return absl::OkStatus();
     const absl::Status status = access_->StillCounts(*caller_);

@@ -91,10 +91,10 @@ class ActiveSweep {
   std::string reason;
   // The shortest measured step of the sweep's trials.
   std::optional<double> best_step_s;
-  // Since when no trial of the sweep runs. Never while a trial runs or is being chosen.
+  // The time since which no trial of the sweep runs; Never() while a trial runs or is being chosen.
   MonotonicTime waits_since = MonotonicTime::Never();
-  // When the engine next works out what the sweep waits for. Once `reason` says that, the value is
-  // Never until the sweep's trials or the agents change.
+  // The time at which the engine next determines what the sweep waits for. Once `reason` states
+  // this, the value is Never() until the sweep's trials or the agents change.
   MonotonicTime look_at_wait = MonotonicTime::Always();
   // The engine's count of assigned trials, over all sweeps, when this sweep was last assigned one.
   int64_t last_turn = 0;
@@ -118,7 +118,8 @@ class ActiveSweep {
   // Returns how many trials could run simultaneously if there were agents for them: the pending
   // ones, and as many candidates as the sweep may still choose.
   int64_t WaitingTrials() const;
-  // Returns why no further candidate is chosen, given what is known now; empty if one may be.
+  // Returns why no further candidate is chosen, given what is known now; empty if a further
+  // candidate may be chosen.
   const std::string& stop_reason() const { return stop_reason_; }
   // Returns a question for up to `most` trials. Returns nullopt if none may be chosen, if an answer
   // is pending, or if the last answer is still valid.

@@ -59,7 +59,8 @@ std::vector<db::AttemptMember> DivideOverSeveral(int64_t ranks, int64_t tp, cons
   return best;
 }
 
-// Returns the first of those with the fewest devices that are enough; null where none has enough.
+// Returns the agent with the fewest devices among the agents that have enough; among equals, the
+// first agent; null if no agent has enough.
 const AgentInfo* SmallestThatHas(int64_t ranks, const Agents& agents) {
   const AgentInfo* smallest = nullptr;
   for (const AgentInfo* agent : agents) {
@@ -85,7 +86,7 @@ Agents AgentsFor(const ActiveTrial& trial, const ActiveSweep& sweep, const Conne
   return DivideRanks(sweep.devices(), trial.tp, others).empty() ? able : others;
 }
 
-// Whether both divide the ranks into the same numbers, agent by agent.
+// Returns whether both divide the ranks into the same numbers, agent by agent.
 bool AreAlike(const std::vector<db::AttemptMember>& a, const std::vector<db::AttemptMember>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const db::AttemptMember& one, const db::AttemptMember& other) {

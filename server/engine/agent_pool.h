@@ -70,7 +70,7 @@ class AgentPool {
   const ConnectedAgents& agents_;
   std::vector<Room> rooms_;  // by name
   // Tensor-parallel degrees for which the pool found no agents, in trials without an earlier
-  // attempt. For other such trials of the same degree, it would find none either.
+  // attempt. The pool would find no agents for other such trials of the same degree either.
   std::set<int32_t> hopeless_tp_;
   bool keeps_ = false;
 };
@@ -80,8 +80,8 @@ class AgentPool {
 bool CouldRun(const ActiveTrial& trial, const ActiveSweep& sweep, const ConnectedAgents& agents,
               const std::string& without);
 
-// Returns which agent would get which of the `ranks` ranks if all `agents` were idle. Of agents
-// with equally many devices, the first ones get ranks. Returns an empty list if the agents can't
+// Returns which agent would get which of the `ranks` ranks if all `agents` were idle. Among agents
+// with equally many devices, the first agents get ranks. Returns an empty list if the agents can't
 // take all ranks.
 std::vector<db::AttemptMember> DivideRanks(int64_t ranks, int64_t tp,
                                            const std::vector<const AgentInfo*>& agents);

@@ -32,9 +32,9 @@ ChoiceSet ChoiceSetOf(absl::Span<const db::TrialSummary> summaries,
 std::string ReasonOf(const planner::TrialChoice& choice, const planner::TrialPolicyOptions& options,
                      const planner::RelatedSweeps& related_sweeps);
 
-// Returns what a trial in this state says about its layout. `candidate` is the index of the layout
-// in ChoiceSet::candidates. `step_s` is the median step, if it was measured; `step_noise` is as in
-// db::MeasuredTrial.
+// Returns the finding about a layout that follows from the state of its trial. `candidate` is the
+// index of the layout in ChoiceSet::candidates. `step_s` is the median step, if it was measured;
+// `step_noise` is as in db::MeasuredTrial.
 planner::TrialFinding FindingOf(size_t candidate, db::TrialState state,
                                 const std::optional<double>& step_s,
                                 const std::optional<double>& step_noise);
@@ -79,7 +79,7 @@ struct ChoiceMade {
   int64_t sweep_id = 0;
   int64_t revision = 0;
   std::vector<ChosenTrial> trials;
-  // Why no trial follows `trials`; empty if one may.
+  // Says why no trial follows `trials`; empty if a trial may follow.
   std::string stop_reason;
   planner::TrialStop stop = planner::TrialStop::kNone;
 };

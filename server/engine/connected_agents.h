@@ -57,7 +57,8 @@ class ConnectedAgents {
   // changes.
   int64_t generation() const { return generation_; }
 
-  // Returns the quarantine record of an agent, connected or not. An agent without one takes trials.
+  // Returns the quarantine record of an agent, connected or not. An agent without a quarantine
+  // record takes trials.
   db::AgentQuarantine QuarantineOf(const std::string& name) const;
   bool HasQuarantine(const std::string& name) const { return quarantines_.contains(name); }
   void SetQuarantine(const db::AgentQuarantine& quarantine);

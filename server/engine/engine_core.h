@@ -128,12 +128,13 @@ class EngineCore {
 
   // Counts one more consecutive failure of the agent, and quarantines it after too many.
   void NoteFailure(const std::string& agent, const std::string& why);
-  // Counts a failure of the agent, since it vanished while it held the attempt. An agent that
-  // vanishes with several attempts has one failure.
+  // Counts a failure of the agent, since it vanished while it held the attempt. If an agent
+  // vanishes with several attempts, this counts as one failure.
   void NoteLoss(const std::string& agent, const std::string& why, GivenAttempt& attempt);
-  // Resets the agent's count, since an attempt of it ended without such a failure.
+  // Resets the agent's count of consecutive failures, since one of its attempts ended without an
+  // infrastructure failure.
   void NoteWorks(const std::string& agent);
-  // Takes back a failure that turned out to be none.
+  // Subtracts a counted failure that turned out not to be a failure.
   void TakeFailureBack(const std::string& agent);
   void SetQuarantine(const db::AgentQuarantine& quarantine);
   // Returns NotFound if the agent is neither connected nor has a quarantine record, and Unavailable
@@ -164,7 +165,7 @@ class EngineCore {
   Found Find(const wire::AttemptKey& key);
   // Returns a transition from the trial's current state; the caller fills in the rest.
   db::TrialTransition TransitionOf(const Found& found) const;
-  // Why an attempt gave no result.
+  // The reason why an attempt gave no result.
   enum class Left : uint8_t { kReturned, kLost, kBroken };
   // Makes the trial pending with its next attempt, or failed, because of what `member` did. Tells
   // the other members to end their shares.

@@ -1,4 +1,4 @@
-// EngineCore's handling of what agents say.
+// Defines the part of EngineCore that handles agents' messages.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -158,7 +158,7 @@ void EngineCore::On(const AgentLeft& event) {
 bool EngineCore::TakeBack(const ConnectedAgent& agent, const wire::AttemptKey& key,
                           const Found& found) {
   ActiveTrial& trial = *found.trial;
-  // Only its last attempt: the number of the next one must be new.
+  // Only the trial's last attempt may return, because the number of the next attempt must be new.
   if (trial.state != db::TrialState::kPending || key.attempt != trial.attempt - 1) return false;
   GivenAttempt* const attempt = trial.FindAttempt(key.attempt);
   // When one of several members is gone, all others end their shares.

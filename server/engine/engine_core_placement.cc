@@ -74,7 +74,7 @@ size_t EngineCore::PlaceChosen(ActiveSweep& sweep, AgentPool& pool, size_t most)
     if (members.empty()) break;
     for (const db::AttemptMember& member : members) waiting.push_back(member.agent);
   }
-  // Whether there is a next trial at all is asked before an agent is free for it.
+  // The engine asks for the next trial before an agent is free, to learn whether there is one.
   if (wanted == 0 && !sweep.AllEnded()) return given;
   if (auto question = sweep.AskFor(static_cast<int32_t>(std::max(wanted, size_t{1})))) {
     output_.questions.push_back(*std::move(question));

@@ -12,7 +12,8 @@
 namespace meshwright::server {
 namespace {
 
-// An agent that is about to end stops what it holds, and what it is given until it is gone.
+// An agent that is about to end cancels its attempts, and any attempt that it gets before it is
+// gone.
 constexpr int32_t kMostUnaskedCancels = 8;
 
 constexpr FinishVerdict::Outcome kStored = FinishVerdict::Outcome::kStored;
@@ -48,7 +49,7 @@ std::string Summary(const trial::TrialResult& result) {
   return text;
 }
 
-// Returns the agent whose part of the attempt failed; empty where that can't be determined. The
+// Returns the agent whose part of the attempt failed; empty if that can't be determined. The
 // leader knows of all members.
 std::string FailedAgent(const TrialFinished& event, const GivenAttempt& attempt) {
   const trial::TrialResult& result = event.digested->result;
@@ -196,7 +197,7 @@ FinishVerdict EngineCore::Take(const TrialFinished& event, const Found& found) {
   if (trial.measured) claim.measured = trial.attempt;
   if (const std::optional<FinishVerdict> verdict = VerdictOn(claim)) {
     if (verdict->kind == kStored) return *verdict;
-    // No agent did anything wrong, and there is nothing to tell of it.
+    // No agent did anything wrong, so there is nothing to report.
     if (verdict->code == absl::StatusCode::kCancelled) return TakeCancelled(event, found, *verdict);
     return Refuse(event, verdict->code, verdict->reason, found);
   }

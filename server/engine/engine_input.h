@@ -131,7 +131,7 @@ struct DigestedResult {
   trial::TrialResult delivered;
   trial::TrialResult result;   // as it is stored
   db::MeasuredTrial measured;  // the columns of `result`
-  // Why the delivered result is invalid; OK if it is valid.
+  // Says why the delivered result is invalid; OK if the result is valid.
   absl::Status problem = absl::OkStatus();
 };
 

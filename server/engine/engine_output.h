@@ -40,8 +40,8 @@ struct AssignOrder {
   int64_t sweep_id = 0;
   std::optional<double> beat_step_s;  // the shortest step of the sweep so far
   std::string reason;
-  // Which agent gets which ranks. A single agent begins immediately; several begin on a StartOrder,
-  // which they get once all are ready.
+  // The agents of the attempt with the ranks that each of them gets. A single agent begins
+  // immediately; several begin on a StartOrder, which they get once all are ready.
   std::vector<db::AttemptMember> members = {};
   size_t member = 0;  // index in `members` of the agent that this order is for
 };
@@ -78,8 +78,8 @@ struct EngineOutput {
   // The answer to the input itself. It holds once the ops are stored.
   absl::Status status;
   std::optional<FinishVerdict> verdict;  // holds once the ops are stored; kRetry holds immediately
-  // The result is of a sweep that is not active. The caller has to decide from the store what
-  // becomes of the result.
+  // If true, the delivered result belongs to a sweep that is not active. The caller then has to
+  // decide from the store whether the result counts.
   bool result_is_late = false;
 };
 

@@ -43,7 +43,7 @@ std::string PlacementReason(const std::string& why_next,
                             const std::vector<db::AttemptMember>& members,
                             const ActiveSweep& sweep);
 
-// Why no agent takes a sweep's next trial.
+// The reason why no agent takes a sweep's next trial.
 struct WaitReason {
   std::string text;
   bool is_for_a_turn = false;  // fitting agents are connected, but other trials use their devices

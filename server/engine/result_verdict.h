@@ -1,6 +1,6 @@
-// VerdictOn() decides what becomes of a delivered result, as far as that depends on the trial and
-// its attempts alone. It is used for active sweeps, which the engine has in memory, and for ended
-// sweeps, which are in the store.
+// VerdictOn() decides whether a delivered result is stored or refused, as far as the trial and its
+// attempts determine this. It is used for active sweeps, which the engine has in memory, and for
+// ended sweeps, which are in the store.
 #pragma once
 
 #include <cstdint>

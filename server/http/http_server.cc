@@ -131,7 +131,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                       });
   }
 
-  // Reads what the peer still sends: closing before would take the answer from it.
+  // Reads the bytes that the peer still sends. If the connection closed earlier, the peer would
+  // lose the answer.
   void ReadOut() {
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);

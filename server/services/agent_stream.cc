@@ -345,7 +345,8 @@ absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
   if (agent_.empty()) {
     return absl::FailedPreconditionError("the first message of an agent must be `register`");
   }
-  // Messages that were on their way when another stream replaced this one are not that stream's.
+  // Messages that were on their way when another stream replaced this stream do not belong to the
+  // new stream.
   if (link_->closing() && !message.has_finished()) return absl::OkStatus();
   switch (message.message_case()) {
     case v1::AgentMessage::kHeartbeat:

@@ -36,7 +36,7 @@ void AskStream::OnDone() {
   delete this;
 }
 
-// A client that is gone gets neither; gRPC tells nobody else.
+// A client that is gone gets neither message, and gRPC reports this to nobody else.
 void AskStream::FinishLocked() {
   if (!status_.ok()) return Finish(Reply(status_));
   sending_ = std::move(answer_);

@@ -17,8 +17,8 @@ namespace meshwright::server {
 // The least time between two progress messages.
 inline constexpr absl::Duration kBetweenProgress = absl::Milliseconds(100);
 
-// The stream deletes itself when the call is over. Callers may rely on: that does not happen before
-// End() was called.
+// The stream deletes itself when the call is over. Callers may rely on: the stream does not delete
+// itself before End() was called.
 class AskStream final : public grpc::ServerWriteReactor<v1::AskResponse> {
  public:
   explicit AskStream(MonotonicClock now) : now_(std::move(now)) {}

@@ -67,7 +67,7 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   absl::Mutex mutex_;
   int64_t last_sequence_ ABSL_GUARDED_BY(mutex_);
   std::deque<v1::SweepEvent> next_ ABSL_GUARDED_BY(mutex_);
-  // Whether the store may have events that the hub no longer has.
+  // If true, the store may have events that the hub no longer has.
   bool reads_store_ ABSL_GUARDED_BY(mutex_) = true;
   bool is_last_ ABSL_GUARDED_BY(mutex_) = false;  // no event follows those in next_
   v1::SweepEvent sending_;                        // belongs to gRPC while writing_

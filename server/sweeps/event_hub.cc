@@ -6,7 +6,8 @@
 namespace meshwright::server {
 namespace {
 
-// Events kept for one watcher; those of one action on a large sweep fit several times.
+// The most events that are kept for one watcher, several times as many as one action on a large
+// sweep causes.
 constexpr size_t kMostKept = 4096;
 
 }  // namespace

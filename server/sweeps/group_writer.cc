@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMostJobs = 256;  // of a group
 constexpr std::chrono::milliseconds kRetryAfter(100);
 
-// Whether the store as a whole can't be written, rather than this change to it.
+// Returns whether the store as a whole can't be written, rather than this change to it.
 bool IsOfTheStore(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDataLoss(status) || absl::IsInternal(status);
 }

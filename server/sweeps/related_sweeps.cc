@@ -19,7 +19,7 @@
 namespace meshwright::server {
 namespace {
 
-// How many earlier sweeps are considered.
+// The number of earlier sweeps that are considered.
 constexpr int32_t kMostSweeps = 128;
 
 bool AskedForFresh(const db::SweepRecord& sweep) {
@@ -31,7 +31,7 @@ bool AskedForFresh(const db::SweepRecord& sweep) {
   return fresh != create->end() && *fresh == true;
 }
 
-// Returns the device's name; empty where the cluster has none.
+// Returns the device's name; empty if the cluster has none.
 std::string DeviceOf(const std::string& cluster) {
   const absl::StatusOr<nlohmann::json> json = ParseJson("cluster", cluster);
   if (!json.ok() || !json->is_object()) return "";
@@ -41,7 +41,7 @@ std::string DeviceOf(const std::string& cluster) {
   return name != device->end() && name->is_string() ? name->get<std::string>() : "";
 }
 
-// Returns the options that do not have their default; none where the training can't be read.
+// Returns the options that do not have their default; none if the training can't be read.
 planner::OptionValues TrainingOptionsOf(const std::string& text) {
   const absl::StatusOr<nlohmann::json> json = ParseJson("training", text);
   planner::TrainingSpec training;
@@ -52,7 +52,7 @@ planner::OptionValues TrainingOptionsOf(const std::string& text) {
   return planner::ChangedOptions(training);
 }
 
-// Returns nullopt where the sweep's model can't be read.
+// Returns nullopt if the sweep's model can't be read.
 std::optional<planner::SweepTraits> TraitsOf(const db::SweepShape& shape) {
   const absl::StatusOr<nlohmann::json> json =
       ParseJson("model", db::WithName(shape.model, shape.name));

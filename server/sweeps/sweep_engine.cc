@@ -16,7 +16,7 @@
 namespace meshwright::server {
 namespace {
 
-// How long a caller waits for a store that can't be written.
+// A caller waits this long for a store that can't be written.
 constexpr absl::Duration kStorePatience = absl::Seconds(10);
 
 // Events are pruned once a day, this many at a time, so that nobody waits long for the store.

@@ -165,8 +165,8 @@ class SweepEngine {
     std::string token;
     trial::TrialResult result;
   };
-  // Answers a result of a sweep that is not active: says why it is not taken, and records that in
-  // the store.
+  // Refuses a result of a sweep that is not active. The answer gives the reason, and the store
+  // records the reason.
   void FinishLate(Delivery delivery, FinishDone done);
   static absl::StatusOr<FinishVerdict> JudgeLate(const Delivery& delivery,
                                                  const AttemptTokens& tokens, absl::Time now,

@@ -26,7 +26,7 @@ namespace {
 
 constexpr char kAllSweeps[] = "sweeps/-";
 
-// Returns nullopt where the request names no order.
+// Returns nullopt if the request names no order.
 absl::StatusOr<std::optional<db::MeasurementOrder>> ReadOrder(const std::string& order_by) {
   if (order_by.empty()) return std::nullopt;
   if (order_by == "step_s" || order_by == "step_time") return db::MeasurementOrder::kStepTime;
@@ -167,7 +167,7 @@ absl::StatusOr<v1::Sweep> SweepQueries::GetSweep(const v1::GetSweepRequest& requ
 absl::StatusOr<v1::ListSweepsResponse> SweepQueries::ListSweeps(
     const v1::ListSweepsRequest& request) const {
   ASSIGN_OR_RETURN(const Page page, ReadPage(request.page_size(), request.page_token()));
-  // One more than the page holds shows whether there is a next page.
+  // One row more than the page holds shows whether there is a next page.
   ASSIGN_OR_RETURN(const std::vector<db::SweepRecord> sweeps,
                    store_->ListSweeps(page.position, page.size + 1));
   v1::ListSweepsResponse response;

@@ -115,7 +115,7 @@ std::vector<BenchModel> Models() {
   return models;
 }
 
-// Whether there is a device; prints why not.
+// Returns whether there is a device; prints why not.
 bool HasDevice() {
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);

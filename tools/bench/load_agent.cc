@@ -15,7 +15,7 @@ namespace {
 
 std::shared_ptr<grpc::Channel> DialAsAgent(const std::string& server) {
   grpc::ChannelArguments arguments;
-  // A connection of its own, like that of an agent on another machine.
+  // Each agent gets a separate connection, like an agent on another machine.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
 }

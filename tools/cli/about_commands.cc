@@ -88,7 +88,7 @@ void AddAboutCommands(CLI::App& app, MakeTree make_tree, CommandContext& context
 
   auto folder = std::make_shared<std::string>();
   CLI::App* man = app.add_subcommand("man", "Write a manual page for every command");
-  man->add_option("folder", *folder, "Where they go; made where there is none")
+  man->add_option("folder", *folder, "Folder for the pages; it is created if it does not exist")
       ->required()
       ->option_text("DIR");
   command_line::AddExample(*man, "meshwright man share/man/man1");

@@ -66,7 +66,7 @@ void AddWide(CLI::App& command, CommandContext& context) {
   command
       .add_flag_callback(
           "--wide", [&context] { KeepTablesWide(context.out); },
-          "Rows of tables in one line each, however narrow the terminal")
+          "Print each row of a table in one line, even on a narrow terminal")
       ->group(command_line::kCommonFlags);
 }
 

@@ -113,7 +113,7 @@ absl::Status ApplyItem(CLI::App& app, const CLI::ConfigItem& item, const std::st
       item.parents.empty() ? "; flags of one command stand in a table of its name" : ""));
 }
 
-// Bounded, for the path may be that of a device without an end.
+// The read is bounded, because the path may name a device without an end.
 absl::StatusOr<std::string> ReadConfig(const std::string& file) {
   std::ifstream stream(file);
   if (!stream.good()) return absl::InvalidArgumentError(file + ": cannot be read");

@@ -19,11 +19,11 @@ struct NoteBlock {
 // Returns the paragraphs and entries of `notes`, in their order.
 std::vector<NoteBlock> NoteBlocks(const std::string& notes);
 
-// Breaks `text` at spaces into lines of at most `width` characters. A longer word gets a line of
-// its own. Returns at least one line.
+// Breaks `text` at spaces into lines of at most `width` characters. A word longer than `width` gets
+// a separate line. Returns at least one line.
 std::vector<std::string> Wrapped(const std::string& text, size_t width);
-// Joins `pieces` with spaces into lines of at most `width` characters. Breaks no piece; a longer
-// one gets a line of its own. Returns at least one line.
+// Joins `pieces` with spaces into lines of at most `width` characters. A piece is never broken; a
+// piece longer than `width` gets a separate line. Returns at least one line.
 std::vector<std::string> Wrapped(const std::vector<std::string>& pieces, size_t width);
 
 // Returns "  term      text", with the text in as many lines as needed. If the term is too wide for

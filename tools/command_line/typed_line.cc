@@ -91,7 +91,7 @@ std::string NumberKind(const CLI::Option& option) {
 // Returns the text after the option's name, for a message about the value of the field `subject`.
 std::string AboutValue(const CLI::Option& option, const std::string& subject,
                        absl::string_view message) {
-  // A value in another unit is not what was typed.
+  // A value in another unit differs from the typed text.
   if (!IsNamed(option, FieldName(subject))) {
     return absl::StrCat(" ", absl::StrJoin(option.results(), " "), ": ", message);
   }

@@ -35,8 +35,9 @@ class TypedLine {
   absl::Status InItsWords(const absl::Status& status) const;
 
   // Returns InvalidArgument, which says what is wrong with a line that CLI11 refused. The message
-  // names unknown words and flags, with the nearest known ones. If there are none, it names all
-  // missing options or two options that exclude each other, and otherwise it repeats `error`.
+  // names unknown words and flags, with the nearest known words and flags. If the line has no
+  // unknown words or flags, the message names all missing options, or two options that exclude each
+  // other. In all other cases it repeats `error`.
   absl::Status Explain(const CLI::ParseError& error) const;
 
   // Returns whether the line ends at a command that needs a subcommand.

@@ -1,10 +1,12 @@
 // Abseil's mutex and condition variable, for programs under the thread sanitizer.
 //
-// Those of a system's library are compiled without it, so that it would not see what they order and
-// take every guarded access for a race. A definition in the program goes before one of a shared
-// library, also for callers inside of shared libraries. Callers may rely on Abseil's contract but
-// for fairness and speed: who waits for a lock or for a condition of one looks again after a pause.
-// Who waits for a signal sleeps until it comes: a program with gRPC has dozens of such threads.
+// A system's Abseil library is compiled without the sanitizer. The sanitizer would therefore not
+// see the order that its mutexes enforce, and would report every guarded access as a race. A
+// definition in the program precedes a definition in a shared library, also for callers inside
+// shared libraries. Callers may rely on Abseil's contract except for fairness and speed: a thread
+// that waits for a lock or for a lock's condition checks again after a pause. A thread that waits
+// for a signal sleeps until the signal comes, because a program with gRPC has dozens of such
+// threads.
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,10 +27,10 @@ namespace absl {
 ABSL_NAMESPACE_BEGIN
 namespace {
 
-// A mutex holds 0 where it is free, kWriter, or how many readers hold it.
+// A mutex holds 0 if it is free, kWriter, or how many readers hold it.
 constexpr intptr_t kWriter = -1;
 
-// Grows: what is not there at once is mostly not there soon.
+// The pauses grow, because a lock that is not free immediately is rarely free soon.
 class Pauses {
  public:
   void Next() {
@@ -172,13 +174,12 @@ void CondVar::SignalAll() { Signal(); }
 ABSL_NAMESPACE_END
 }  // namespace absl
 
-// What shared libraries without the sanitizer do among themselves is not looked at.
+// The sanitizer ignores accesses among shared libraries that are compiled without it.
 // NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" const char* __tsan_default_options() {
   return "ignore_noninstrumented_modules=1:second_deadlock_stack=1";
 }
 
-// gRPC's headers are compiled with it and what they rely on, counts of references in libgrpc++, is
-// not.
-// NOLINTNEXTLINE(bugprone-reserved-identifier)
+// gRPC's headers are compiled with the sanitizer, but the reference counts in libgrpc++, on which
+// they rely, are not. NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" const char* __tsan_default_suppressions() { return "race:grpc::internal::\n"; }

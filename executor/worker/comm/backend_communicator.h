@@ -17,9 +17,9 @@ namespace meshwright::worker {
 // wait for the work can tell.
 using WatchWork = std::function<std::shared_ptr<const DoneTime>(c10d::Work& work)>;
 
-// Who keeps an operation's tensors alive. With kOwn, the group has references of its own, and may
-// release them some time after the operation's end. With kLent, the group only gets aliases, and
-// the thread that waits for the operation releases the tensors.
+// The owner that keeps an operation's tensors alive. With kOwn, the group has references of its
+// own, and may release them some time after the operation's end. With kLent, the group only gets
+// aliases, and the thread that waits for the operation releases the tensors.
 enum class TensorHold : uint8_t { kOwn, kLent };
 
 // Returns a Communicator over `group`. REQUIRES: nobody else uses `group`.

@@ -63,8 +63,8 @@ class Pending {
     if (const auto work = std::exchange(work_, nullptr)) work->Wait();
   }
 
-  // Returns PendingWork::WatchDone(), or null if there is nothing to wait for. Must be called right
-  // after the call that returned this object.
+  // Returns PendingWork::WatchDone(), or null if there is nothing to wait for. REQUIRES: the caller
+  // calls this function immediately after the call that returned this object.
   std::shared_ptr<const DoneTime> WatchDone() {
     return work_ != nullptr ? work_->WatchDone() : nullptr;
   }

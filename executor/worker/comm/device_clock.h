@@ -1,6 +1,6 @@
 // DeviceClock marks points in a rank's sequence of work and tells when each was reached. On a CPU,
-// the rank's thread reaches a point. On a GPU, the device does, after all work that was issued
-// before the mark.
+// a point is reached when the rank's thread reaches it. On a GPU, a point is reached when the
+// device has done all work that was issued before the mark.
 #pragma once
 
 #include <chrono>

@@ -19,11 +19,12 @@ struct MemoryShortage {
   friend bool operator==(const MemoryShortage&, const MemoryShortage&) = default;
 };
 
-// Which allocator was refused. Libraries, kernel launches and communicators allocate from the
-// device directly, not through Torch's allocator.
+// The allocator whose request was refused. Libraries, kernel launches and communicators allocate
+// from the device directly, not through Torch's allocator.
 enum class RefusedMemory : uint8_t { kNone, kAllocator, kDevice };
 
-// Returns which allocator was refused according to an error's text (without its stack trace).
+// Returns the allocator whose request was refused according to an error's text (without its stack
+// trace).
 RefusedMemory WhatWasRefused(std::string_view error);
 
 // The memory of a device that is used by all processes, and the device's total memory.

@@ -67,7 +67,7 @@ void AllToAll(const std::vector<CollectiveCall>& calls) {
   }
 }
 
-// Whether what the two ranks send each other is what they expect.
+// Returns whether what the two ranks send each other is what they expect.
 bool RowsFit(const CollectiveCall& one, size_t one_rank, const CollectiveCall& other,
              size_t other_rank) {
   return one.sent_rows.at(other_rank) == other.received_rows.at(one_rank) &&
@@ -253,8 +253,8 @@ StreamOrder::Mark ThreadGroup::Issue(StreamOrder& order,
 
 void ThreadGroup::Fail(const std::string& reason) {
   if (failure_.empty()) failure_ = reason;
-  // Nothing of it will be executed any more, and ranks that brought tensors may be gone, with the
-  // accounts of their memory, before the group is.
+  // The pending operations will not be executed any more. Ranks whose tensors they hold, and the
+  // memory accounts of these ranks, may end before the group does.
   collectives_.clear();
   channels_.clear();
   changed_.notify_all();

@@ -67,7 +67,7 @@ class ThreadGroup {
   // timeout expires, which makes the group fail.
   void Wait(const Completion& completion, const char* operation);
 
-  // Removes `rank`. Operations that still need it fail.
+  // Removes `rank`. Operations that still need this rank fail.
   void Leave(int32_t rank);
 
  private:

@@ -10,7 +10,7 @@ namespace meshwright::worker {
 struct NcclTuning {
   // Most SMs that an operation may use; NCCL's default if unset.
   std::optional<int> max_ctas;
-  // Whether NCCL's kernels get SMs before waiting computation kernels.
+  // If true, NCCL's kernels get SMs before waiting computation kernels.
   bool high_priority = true;
 };
 

@@ -33,7 +33,7 @@ std::vector<planner::AttentionTile> TilesOf(const AttentionShape& shape) {
   return planner::AttentionTiles(shape.span(/*cp=*/1), /*rank=*/0, /*source=*/0);
 }
 
-// Returns what queries see when one call covers all.
+// Returns the keys that queries see if one call covers all keys.
 KeySight SightOfAll(const AttentionShape& shape, const at::Tensor& q) {
   return BandMask(q).Of(TilesOf(shape).front());
 }

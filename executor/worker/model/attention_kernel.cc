@@ -64,7 +64,7 @@ AttendedHeads FlashForward(const Operands& in, bool causal) {
                          .random_offset = std::get<7>(result)}};
 }
 
-// Queries from `begin` on, and what they see.
+// The queries from `begin` on, and the keys that they see.
 struct BandQueries {
   int64_t begin;
   int64_t count;

@@ -38,7 +38,7 @@ struct AttendedHeads {
   AttentionStatistics statistics;
 };
 
-// Which keys a query sees; all keys by default.
+// The keys that a query sees; by default it sees all keys.
 struct KeySight {
   bool causal = false;   // a query sees keys up to its own position; needs equally many of both
   at::Tensor mask = {};  // [queries, keys], accumulator dtype, added to the scores; CPU only

@@ -34,7 +34,7 @@ kernels::RouterLosses LossesOf(const RankContext& context, const planner::Expert
           .z_scale = 2.0 * experts.z_loss / step_tokens};
 }
 
-// Returns nothing where routing is forced, since nothing is selected then.
+// Returns nothing if routing is forced, since nothing is selected then.
 std::optional<size_t> AddSelectionBias(RankContext& context, const planner::Experts& experts) {
   if (!planner::MovesSelectionBias(experts, context.training)) return std::nullopt;
   return context.selection_biases.Add(experts, context.options_of(context.accumulator_dtype()));

@@ -84,7 +84,7 @@ std::vector<bool> DroppedSlots(const RankContext& context, const planner::Expert
 }
 
 // Sorts slots by expert, and by token within one. Returns each expert's number of rows. `drops` is
-// empty where none is dropped.
+// empty if none is dropped.
 std::vector<int64_t> SortSlots(const RankContext& context, int64_t experts,
                                const at::Tensor& picked, const std::vector<bool>& drops,
                                ExpertRouting& routing) {

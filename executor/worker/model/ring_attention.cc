@@ -33,8 +33,8 @@ class Ring {
     return planner::AttentionTiles(span_, group_.rank(), RankBehind(stops_[stop]));
   }
 
-  // Sends what is present at `stop` to the next rank that needs it; after the last stop to its
-  // owner.
+  // Sends the keys or gradients that are present at `stop` to the next rank that needs them. After
+  // the last stop, sends them to their owner.
   Exchange Start(size_t stop, at::Tensor outgoing) {
     const int32_t next = stop + 1 < stops() ? stops_[stop + 1] : group_.size();
     const int32_t hops = next - stops_[stop];

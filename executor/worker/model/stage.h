@@ -39,7 +39,8 @@ class Stage {
   // Returns the unit of tied embeddings if this stage has it and the model's first and last stages
   // are on two ranks, so that another rank has a copy. Otherwise returns null.
   FlatUnit* tied_unit() const;
-  // Returns the sum of this step's token losses, fp64 [1]; undefined without the head.
+  // Returns the sum of this step's token losses, fp64 [1]. The tensor is undefined if the stage
+  // lacks the head.
   const at::Tensor& loss_sum() const { return loss_sum_; }
 
   // Clears gradients and the loss. `observer` may be null; it must outlive the step.

@@ -14,9 +14,10 @@ struct ExpertTraffic {
   // The largest number of tokens that this rank's experts received so far from one micro-batch in
   // one layer, divided by an even share.
   double load = 0.0;
-  // Tokens received so far by each of this rank's experts, over all layers.
+  // The number of tokens that each of this rank's experts received so far, over all layers.
   std::vector<int64_t> tokens;
-  // One entry for each forward action of the step and each layer with experts, in execution order.
+  // The list has one entry for each forward action of the step and each layer with experts, in
+  // execution order.
   std::vector<planner::ExpertRows> rows;
 
   // Adds one layer's forward of a micro-batch. `even_rows` is the number of rows in an even share.

@@ -12,7 +12,7 @@
 
 namespace meshwright::worker {
 
-// How a group appears in the record of a step.
+// The entry of a group in the record of a step.
 struct TimedGroup {
   std::string name;
   std::vector<int32_t> ranks;                 // global ranks, in the group's order

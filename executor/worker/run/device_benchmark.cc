@@ -81,10 +81,10 @@ std::vector<int32_t> AllRanks(int32_t count) {
   return ranks;
 }
 
-// The groups that a rank communicates in; all null where it is alone.
+// The groups that a rank communicates in; all null if it is alone.
 struct Groups {
   std::unique_ptr<Communicator> world;
-  // With its neighbour; null on a last rank without one.
+  // The group with the rank's neighbour; null on a last rank without a neighbour.
   std::unique_ptr<Communicator> pair;
   std::unique_ptr<Communicator> messages;
 };

@@ -7,9 +7,9 @@
 
 namespace meshwright::worker {
 
-// Measures together with the other ranks and reports through `events`. Returns the process's exit
-// code, which is 0 if everything that the time budget allows was measured. Catches all of Torch's
-// exceptions.
+// Runs the plan's measurements together with the other ranks, and reports the results through
+// `events`. Returns the process's exit code, which is 0 if everything that the time budget allows
+// was measured. Catches all of Torch's exceptions.
 int RunBenchmarkRank(const trial::BenchmarkPlan& plan, const WorkerEnvironment& environment,
                      const EventWriter& events);
 

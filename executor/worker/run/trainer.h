@@ -66,8 +66,8 @@ class Trainer : private UnitObserver {
   }
   // Returns the unit of tied embeddings of which another rank has a copy, or null if there is none.
   FlatUnit* TiedUnit() const;
-  // Returns whether this rank's copy of the unit counts in the gradient norm. Of two copies of tied
-  // embeddings, only one counts.
+  // Returns whether this rank's copy of the unit counts in the gradient norm. If tied embeddings
+  // have two copies, only one copy counts.
   bool CountsCopy(const FlatUnit& unit) const;
   // Waits until the unit's gradients are summed over all ranks.
   void FinishGradients(FlatUnit& unit);

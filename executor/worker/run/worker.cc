@@ -52,7 +52,7 @@ int32_t CoresOfAll(const trial::TrialPlan& plan, int32_t local_ranks) {
                               trial::RanksAtOnce(plan, local_ranks));
 }
 
-// Returns nothing where the plan has no estimate, or where routing is forced, which leaves the
+// Returns nothing if the plan has no estimate, or where routing is forced, which leaves the
 // estimate valid.
 std::optional<int64_t> RoutedBytesOf(const trial::TrialPlan& plan, const RankContext& context,
                                      int32_t local_ranks,

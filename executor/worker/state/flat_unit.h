@@ -209,7 +209,7 @@ class FlatUnit {
   std::vector<at::Tensor> weight_views_;
   std::vector<at::Tensor> matrix_gradient_views_;
   std::vector<bool> matrix_is_empty_;  // valid while gradients are open
-  // Whether the shard has no gradients yet; used if CloseGradients() gives buffers away.
+  // If true, the shard has no gradients yet; used if CloseGradients() gives buffers away.
   bool own_is_empty_ = false;
   std::vector<at::Tensor> vector_gradient_views_;
 };

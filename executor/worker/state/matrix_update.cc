@@ -23,7 +23,7 @@ int64_t TotalOf(const std::vector<int64_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), int64_t{0});
 }
 
-// Returns the group of ranks that hold other parts of the unit's matrices; null where none do.
+// Returns the group of ranks that hold other parts of the unit's matrices; null if none do.
 Communicator* HoldersOfParts(const RankContext& context, const FlatUnit& unit) {
   const bool experts = unit.parameters().front().of_experts;
   return (experts ? context.groups.etp : context.groups.tp).get();

@@ -39,17 +39,18 @@ struct LocalParameter {
   planner::OperatorName of = planner::OperatorName::kEmbedding;
   bool matrix = true;
   bool bias = false;  // of a product or a norm
-  // Whether every TP rank (for experts, every rank of expert tensor parallelism) holds the whole
-  // parameter. True for norms, routers, biases of row-parallel products, and down projections to
-  // latents.
+  // If true, every TP rank (for experts, every rank of expert tensor parallelism) holds the whole
+  // parameter. This is so for norms, routers, biases of row-parallel products, and down projections
+  // to latents.
   bool replicated = false;
   bool of_block_product = false;  // planner/block/matrices.h lists its parts
   bool of_experts = false;        // belongs to a layer's experts
-  // Whether it is a router's weight [experts, hidden], which is equal on every TP rank and doesn't
-  // count as a matrix.
+  // If true, the parameter is a router's weight [experts, hidden], which is equal on every TP rank
+  // and doesn't count as a matrix.
   bool of_router = false;
-  // Whether its gradient on one rank is partial. True for vectors of norms and biases of routers,
-  // which a rank applies only to its share of the stream's tokens or of the heads.
+  // If true, the parameter's gradient on one rank is partial. This is so for vectors of norms and
+  // biases of routers, which a rank applies only to its share of the stream's tokens or of the
+  // heads.
   bool partial_gradient = false;
   bool of_heads = false;  // whether it is a partial vector of norms of heads
 
@@ -83,7 +84,7 @@ size_t MatrixOf(const ParameterUnit& unit, planner::OperatorName of);
 // weights (output, down) by columns.
 ParameterUnit LayerUnit(const planner::ModelSpec& model, int64_t layer, int32_t tp_rank,
                         int32_t tp);
-// Which of a layer's experts a rank holds, and which part of each.
+// The experts of a layer that a rank holds, and the part of each of these experts.
 struct ExpertPlace {
   int32_t ep_rank = 0;
   int32_t ep = 1;
@@ -103,7 +104,8 @@ int64_t UnitElements(const ParameterUnit& unit);
 // The following functions count elements of a unit's consecutive ranges. The first MatrixElements()
 // belong to matrices; every TP rank holds the last WholeMatrixElements() of these. Then come the
 // ReplicatedElements(): first RouterElements(), then PartialElements(), whose gradients are
-// partial. The last HeadNormElements() of the partial ones belong to norms of heads.
+// partial. The last HeadNormElements() of the elements with partial gradients belong to norms of
+// heads.
 int64_t MatrixElements(const ParameterUnit& unit);
 // Returns the number of elements of routers and of the matrices that MatricesOf()
 // (planner/block/matrices.h) lists. These matrices come first.

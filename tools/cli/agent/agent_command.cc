@@ -53,7 +53,7 @@ struct AgentFlags {
   double benchmark_budget_s = trial::BenchmarkPlan().budget_s;
 };
 
-// Logs about an agent before there is one that does.
+// Logs about an agent that does not exist yet and so can't log itself.
 void SayOfAgent(const agent::AgentOptions& options, LogLevel level, std::string message) {
   options.log({.level = level, .message = std::move(message), .about = {.agent = options.name}});
 }
@@ -138,7 +138,7 @@ absl::StatusOr<planner::ClusterSpec> MeasuredCluster(const AgentFlags& flags,
   return made.cluster;
 }
 
-// Returns the text of a cluster file; empty where there is none: the agent then runs without one,
+// Returns the text of a cluster file; empty if there is none: the agent then runs without one,
 // and only logs what went wrong.
 std::string ClusterOfDevices(const AgentFlags& flags, const agent::AgentOptions& options,
                              const StopRequest& stop, CommandContext& context) {
@@ -185,7 +185,7 @@ agent::TrialRunners RunnersOn(const agent::AgentOptions& agent_options) {
 }
 
 // Returns the address at which other agents reach this host: the flag's, or the one from which it
-// reaches the server. Empty where that can't be determined.
+// reaches the server. Empty if that can't be determined.
 absl::StatusOr<std::string> AddressOf(const AgentFlags& flags, const agent::AgentOptions& options) {
   if (!flags.advertise.empty()) {
     const absl::StatusOr<std::string> own = gang::OwnAddress(flags.advertise);
@@ -253,35 +253,35 @@ void AddAgentCommand(CLI::App& app, CommandContext& context) {
       ->option_text("NAME");
   command
       ->add_option("--memory-limit-gib", flags->memory_limit_gib,
-                   "What each rank's allocator may hold")
+                   "Most memory that each rank's allocator may hold")
       ->option_text("X");
   command->add_option("--worker", flags->worker, "Default: meshwright-worker beside this program")
       ->option_text("FILE");
   command
       ->add_option("--state-dir", flags->state_dir,
-                   "This agent's own: where results wait until a server has them, and what was "
-                   "measured of the devices is kept; default: one for its name and server in the "
-                   "user's state folder")
+                   "Folder of this agent alone, for results that no server has yet and for the "
+                   "measured profile of its devices; default: a folder in the user's state folder, "
+                   "by the agent's name and server")
       ->option_text("DIR");
   command
       ->add_option("--advertise", flags->advertise,
-                   "Where other agents reach this host, to run ranks of one trial together; "
-                   "default: the address from which it reaches the server")
+                   "Address at which other agents reach this host, to run ranks of one trial "
+                   "together; default: the address from which the host reaches the server")
       ->option_text("HOST");
   command
       ->add_option("--slots", flags->slots,
-                   "Equal parts of the devices that run trials side by side, each on cores of its "
-                   "own")
+                   "Number of equal parts of the devices; the parts run trials simultaneously, "
+                   "each on separate cores")
       ->capture_default_str()
       ->option_text("N");
   flags->log.Add(*command);
   command->add_flag("--benchmark", flags->benchmark,
-                    "Measure the devices although a measurement is kept");
+                    "Measure the devices even if a measurement exists");
   command->add_flag("--no-benchmark", flags->no_benchmark,
-                    "Don't measure the devices; no sweep can plan with them");
+                    "Don't measure the devices; sweeps then can't plan for them");
   command
       ->add_option("--benchmark-budget-s", flags->benchmark_budget_s,
-                   "What measuring the devices may take, about")
+                   "Approximate time for measuring the devices")
       ->capture_default_str()
       ->option_text("S");
   command_line::AddExample(*command, "meshwright agent --server 127.0.0.1:7077 --devices cpu:4");

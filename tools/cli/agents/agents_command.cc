@@ -78,7 +78,8 @@ CLI::App* AddAction(CLI::App& group, CommandContext& context, const std::string&
 
 void AddAgentsCommand(CLI::App& app, CommandContext& context) {
   CLI::App* group = app.add_subcommand(
-      "agents", "Show a server's agents, who gets trials, and start some on a cluster");
+      "agents", "Show a server's agents, choose which of them get trials, and start agents on a "
+                "cluster");
   group->require_subcommand(1);
   CLI::App* list = AddAction(*group, context, "list", "Agents that are connected",
                              std::make_shared<AgentsFlags>(), ListAgents);
@@ -90,7 +91,7 @@ void AddAgentsCommand(CLI::App& app, CommandContext& context) {
     command->add_option("name", flags->name, "Name of the agent")->required()->option_text("NAME");
     command_line::AddExample(*command, absl::StrCat("meshwright agents ", name, " node-1"));
   };
-  add_named("drain", "Let an agent finish what it runs, and give it nothing new", Drain);
+  add_named("drain", "Let an agent finish its trials, and give it no new trials", Drain);
   add_named("resume", "Give trials again to an agent that was drained or quarantined", Resume);
   AddAgentsUpCommand(*group, context);
 }

@@ -120,7 +120,7 @@ void AddLauncherFlags(CLI::App& command, UpFlags& flags) {
       "IMAGE");
   add("--namespace", flags.kubernetes.name_space, "Kubernetes: namespace of the JobSet", "NAME");
   add("--secret", flags.kubernetes.secret,
-      "Kubernetes: Secret whose files are put into /etc/meshwright", "NAME");
+      "Kubernetes: Secret whose files are mounted at /etc/meshwright", "NAME");
   flags.log.Add(command);
 }
 

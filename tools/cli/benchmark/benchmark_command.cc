@@ -90,18 +90,20 @@ void AddBenchmarkCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--devices", flags->devices, "Ranks on this processor, or every GPU")
       ->required()
       ->option_text("cpu:N|cuda");
-  command->add_option("-o,--out", flags->output_file, "Where the cluster file goes")
+  command->add_option("-o,--out", flags->output_file, "File to which the cluster is written")
       ->option_text("FILE");
   command
       ->add_option("--base", flags->base,
-                   "Cluster that says what can't be measured; default: the nearest preset")
+                   "Cluster that supplies the figures that can't be measured; default: the nearest "
+                   "preset")
       ->option_text("FILE|CLUSTER");
   command
       ->add_option("--budget-s", flags->budget_s,
-                   "What measuring may take, about; larger sizes need more")
+                   "Approximate time for measuring; larger sizes need more time")
       ->capture_default_str()
       ->option_text("S");
-  command->add_option("--timeout-s", flags->timeout_s, "Longest wait for a sign of life of a rank")
+  command->add_option("--timeout-s", flags->timeout_s, "Longest silence of a rank before the "
+                                                       "measurement fails")
       ->capture_default_str()
       ->option_text("T");
   flags->output.AddFormat(*command);

@@ -157,32 +157,34 @@ void AddCalibrateCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--framework", flags->framework, "Framework profile, file or preset")
       ->required()
       ->option_text("FILE|PROFILE");
-  command->add_option("-o,--output", flags->output_file, "Where the fitted cluster file goes")
+  command->add_option("-o,--output", flags->output_file, "File to which the fitted cluster is "
+                                                         "written")
       ->required()
       ->option_text("FILE.json");
   command
       ->add_option("--framework-output", flags->framework_file,
-                   "Where the framework profile with its fitted constants goes")
+                   "File to which the framework profile with its fitted constants is written")
       ->option_text("FILE.json");
   command->add_option("--sweep", flags->sweeps, "Use only this sweep; may be given several times")
       ->option_text("NAME");
   command_line::TakeWords(
       command->add_option(
           "--fit", flags->fit,
-          "Which constants: all, hardware (the cluster's), framework (its profile's)"),
+          "Constants to fit: all, hardware (of the cluster) or framework (of the framework's "
+          "profile)"),
       {"all", "hardware", "framework"})
       ->capture_default_str();
   command->add_flag("--all-clusters", flags->all_clusters,
-                    "With --fit framework: rows of every cluster take part, each on its own preset "
-                    "or on --cluster where that is its own");
+                    "With --fit framework: use rows of every cluster, each with its own cluster's "
+                    "preset, or with --cluster if that is the row's cluster");
   command
       ->add_option("--presets", flags->presets,
-                   "Cluster and framework files that take the place of the presets of their names "
-                   "where rows are matched")
+                   "Cluster and framework files that replace the presets of the same names when "
+                   "rows are matched")
       ->option_text("FILE.json...");
   command->add_flag("--from-recorded-priors", flags->from_recorded_priors,
-                    "Start from the priors that the profiles record, not from their fits: for "
-                    "fitting again with all rows that they were fitted to");
+                    "Start from the priors that the profiles record, not from their fitted values, "
+                    "to repeat a fit with all of its rows");
   flags->output.AddFormat(*command);
   command_line::AddExample(
       *command,

@@ -122,12 +122,12 @@ void QueryFlags::AddArithmetic(CLI::App& app) {
       app.add_option("--optimizer", optimizer, "What updates the weights")->capture_default_str(),
       {"adamw", "muon", "sgd", "lion", "adafactor"});
   app.add_option("--imbalance", imbalance,
-                 "Tokens that the fullest rank's experts take, over those of an average rank")
+                 "Tokens of the fullest rank's experts, divided by the mean over ranks")
       ->capture_default_str()
       ->option_text("R");
   app.add_option("--media-tokens", media_tokens,
-                 "Tokens of a sequence that stand for images of a model with a tower; default: "
-                 "those of one image if the model's file gives their number, otherwise 0")
+                 "Tokens of a sequence that stand for images, for a model with a tower; default: "
+                 "the tokens of one image if the model's file states their number, otherwise 0")
       ->option_text("N");
   for (size_t i = 0; i < planner::kRunOptions.size(); ++i) {
     const planner::RunOption& option = planner::kRunOptions[i];

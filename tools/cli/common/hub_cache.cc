@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 2> kSites = {"huggingface.co", "hf.co"};
 // First parts of the site's addresses that are no organisation.
 constexpr std::array<std::string_view, 6> kOtherPages = {"datasets", "spaces", "papers",
                                                          "docs",     "blog",   "collections"};
-// What may stand between a model and a revision.
+// These words may stand between a model and a revision in a URL.
 constexpr std::array<std::string_view, 4> kViews = {"tree", "blob", "resolve", "raw"};
 constexpr size_t kMostPartBytes = 96;  // of an organisation or a name, as on the Hub
 constexpr size_t kMostRevisionBytes = 200;
@@ -40,7 +40,7 @@ bool IsNameByte(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.';
 }
 
-// Whether the text may be an organisation or a name on the Hub.
+// Returns whether the text may be an organisation or a name on the Hub.
 bool IsPart(std::string_view text) {
   return !text.empty() && text.size() <= kMostPartBytes && text.front() != '.' &&
          text.front() != '-' && std::all_of(text.begin(), text.end(), IsNameByte) &&

@@ -49,7 +49,7 @@ std::optional<HubModel> ModelOfSnapshot(const fs::path& folder) {
   return HubModelOfFolder(whole.parent_path().parent_path().filename().string());
 }
 
-// What the model in a folder is called.
+// Returns the name of the model in a folder.
 std::string NameOfFolder(const fs::path& folder) {
   const std::optional<HubModel> hub = ModelOfSnapshot(folder);
   return hub ? hub->name() : FolderName(folder);

@@ -33,14 +33,14 @@ std::string BaseOf(const planner::AdapterConfig& adapter, const std::string& pat
   namespace fs = std::filesystem;
   const fs::path beside = fs::path(path).parent_path() / adapter.base;
   std::error_code error;
-  // A path that leaves the adapter's folder is one from there, wherever the command runs.
+  // A path that leaves the adapter's folder is relative to that folder, wherever the command runs.
   const bool from_there = adapter.base.starts_with("./") || adapter.base.starts_with("../");
   const bool is_beside =
       (from_there || !fs::exists(adapter.base, error)) && fs::exists(beside, error);
   return is_beside ? beside.string() : adapter.base;
 }
 
-// A problem with the base is one of the adapter's key.
+// A problem with the base model is reported about the adapter's key.
 absl::Status OfBase(const absl::Status& problem) {
   absl::string_view message = problem.message();
   const bool names_value = absl::ConsumePrefix(&message, "model = ");

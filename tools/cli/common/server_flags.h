@@ -33,8 +33,8 @@ class ServerFlags {
   void Add(CLI::App& app, const std::string& description, const CommandContext& context,
            const std::string& default_address = "");
   // Adds and returns --agent-server, --agent-tls-ca and so on, for a command that starts agents.
-  // These flags say how the agents reach their server. The command itself may also have --tls-ca
-  // and so on.
+  // These flags say how the agents reach their server. The command itself may also have flags such
+  // as --tls-ca for its own connection.
   std::vector<CLI::Option*> AddForAgents(CLI::App& app, const std::string& description,
                                          const CommandContext& context);
 

@@ -44,7 +44,7 @@ Owned<BIO> ReaderOf(const std::string& text) {
 // A service can't start with a key that needs a pass phrase.
 int NoPassPhrase(char*, int, int, void*) { return 0; }
 
-// Returns the first certificate; nullptr where there is none.
+// Returns the first certificate; nullptr if there is none.
 Owned<X509> FirstCertificate(const std::string& pem) {
   Owned<X509> certificate(PEM_read_bio_X509(ReaderOf(pem).get(), nullptr, NoPassPhrase, nullptr));
   ERR_clear_error();
@@ -75,7 +75,7 @@ absl::Status CheckDates(const std::string& path, const server::CertificateDates&
   return absl::OkStatus();
 }
 
-// OK where nobody in `kept_out` may read or write the file.
+// OK if nobody in `kept_out` may read or write the file.
 absl::Status CheckMode(std::string_view flag, const std::string& path, mode_t kept_out) {
   struct stat file = {};
   if (stat(path.c_str(), &file) != 0 || (file.st_mode & kept_out) == 0) return absl::OkStatus();

@@ -153,12 +153,13 @@ void AddDoctorCommand(CLI::App& app, CommandContext& context) {
       "doctor", "Say whether this machine can run trials, what is wrong, and what to do");
   command
       ->add_option("--devices", flags->devices,
-                   "Also compute for a second on these, and let them talk to each other")
+                   "Also compute on these devices for a second, and send messages between them")
       ->option_text("cpu:N|cuda");
-  flags->server.Add(*command, "Also ask this server, as an agent or a user would", context);
+  flags->server.Add(*command, "Also connect to this server, as an agent or a user does", context);
   command->add_option("--worker", flags->worker, "Default: meshwright-worker beside this program")
       ->option_text("FILE");
-  command->add_option("--state-dir", flags->state_dir, "As of the agent that is to run here")
+  command->add_option("--state-dir", flags->state_dir, "The --state-dir of the agent that will run "
+                                                       "here")
       ->option_text("DIR");
   flags->output.AddFormat(*command);
   command_line::AddExample(*command, "meshwright doctor --devices cpu:2");

@@ -11,7 +11,7 @@ namespace {
 
 // A worker's memory before it holds a tensor: Torch's libraries and its threads.
 constexpr int64_t kBytesOfRank = int64_t{512} << 20;
-// Results are some KiB each; a full disk loses those that no server has.
+// Each result takes some KiB; a full disk loses the results that no server has.
 constexpr int64_t kLeastFreeBytes = int64_t{64} << 20;
 constexpr int64_t kFewOpenFiles = 1024;
 constexpr absl::Duration kFarApart = absl::Seconds(5);

@@ -33,7 +33,8 @@ struct Finding {
   std::string advice;  // empty if nothing is to be done
 };
 
-// Judges the worker at `path`. `version` is the status of asking it for its version.
+// Judges the worker at `path`. `version` is the status of a run of the worker that prints its
+// version.
 Finding JudgeWorker(const std::string& path, const absl::Status& version);
 
 // Judges the CUDA devices that are visible to the worker. `wanted` says whether the user asked for

@@ -94,9 +94,9 @@ absl::Status RunExport(const ExportFlags& flags, CommandContext& context) {
 void AddExportCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ExportFlags>();
   CLI::App* command = app.add_subcommand(
-      "export", "A layout as the launch flags of Megatron-LM or the configuration of torchtitan");
+      "export", "Write a layout as launch flags of Megatron-LM or as configuration of torchtitan");
   command_line::TakeWords(
-      command->add_option("--to", flags->to, "The framework that will train it"),
+      command->add_option("--to", flags->to, "Framework that will train the model"),
       {"megatron", "torchtitan"})
       ->required();
   command
@@ -106,7 +106,8 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
           "for standard input, or a preset (meshwright list models)")
       ->required()
       ->option_text("FILE|MODEL");
-  command->add_option("--layout", flags->layout, "tp2.pp2.dp8.mb1.zero1.sp1, as estimate takes it")
+  command->add_option("--layout", flags->layout, "Layout in the form that estimate accepts: "
+                                                 "tp2.pp2.dp8.mb1.zero1.sp1")
       ->required()
       ->option_text("LAYOUT");
   command->add_option("--seq-len", flags->seq_len, "Tokens per sequence")
@@ -123,7 +124,7 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
       ->option_text("FILE|CLUSTER");
   command
       ->add_option("--gpus-per-node", flags->devices_per_node,
-                   "Devices that a node has; default the cluster's, without one 8")
+                   "Devices per node; default: the number of --cluster, or 8 without --cluster")
       ->option_text("N");
   command_line::TakeWords(
       command->add_option("--dtype", flags->dtype, "Number format of the matrix products"),
@@ -131,8 +132,8 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   command
       ->add_option("--train", flags->train,
-                   "Which weights train, as estimate takes it; neither framework's flags say "
-                   "other than full, the default unless the model is an adapter")
+                   "Weights that train, in the form that estimate accepts; both frameworks' flags "
+                   "can only express full, the default unless the model is an adapter")
       ->option_text("full");
   flags->output.AddFormat(*command);
   command_line::AddExample(

@@ -36,10 +36,10 @@ int64_t WindowColumns(int fd) {
   return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-// Whether a byte continues the UTF-8 character before it.
+// Returns whether a byte continues the UTF-8 character before it.
 bool Continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-// Returns the length in bytes of a style's escape sequence at the beginning of `text`; 0 where
+// Returns the length in bytes of a style's escape sequence at the beginning of `text`; 0 if
 // there is none.
 size_t StyleBytes(std::string_view text) {
   if (!text.starts_with("\x1b[")) return 0;

@@ -26,7 +26,8 @@ struct Terminal {
 
 // Gives `out` its terminal. REQUIRES: `terminal` outlives all uses of the stream.
 void AttachTerminal(std::ostream& out, Terminal* terminal);
-// Returns the terminal of `out`. If it has none, returns the Terminal of a file.
+// Returns the terminal of `out`. If AttachTerminal() did not attach one, returns the Terminal of a
+// stream that is written to a file.
 const Terminal& TerminalOf(std::ostream& out);
 // Turns folds_tables off if `out` has a terminal.
 void KeepTablesWide(std::ostream& out);

@@ -30,7 +30,7 @@ std::string WriteStraight(const std::string& path, std::string_view text) {
   return file ? "" : std::string("cannot be written: ") + std::strerror(errno);
 }
 
-// What exists and is not a regular file with a name can't be replaced by one.
+// A path that exists and is not a regular file with a name can't be replaced by a regular file.
 bool IsWrittenInPlace(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);

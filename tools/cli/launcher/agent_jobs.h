@@ -2,8 +2,8 @@
 // state of the queue, it decides which jobs to submit and to cancel, and which agents to give up.
 //
 // AgentJobs runs no program, reads no clock and queries no queue: the caller passes in the state of
-// the queue and the time, and carries out the decisions. A job belongs to the agent whose name it
-// has. A job is therefore found again even if its submission was interrupted before the caller got
+// the queue and the time, and carries out the decisions. A job belongs to the agent of the same
+// name. A job is therefore found again even if its submission was interrupted before the caller got
 // the job's number.
 #pragma once
 

@@ -30,7 +30,8 @@ absl::Status Check(const SlurmJobFlags& flags);
 std::string BatchScript(const AgentFleet& fleet, const SlurmJobFlags& flags,
                         const std::string& program, std::string_view agent);
 
-// Returns the name of the file that gets the job's output, in the folder of the submission.
+// Returns the name of the file to which Slurm writes the job's output. The file is in the folder
+// from which the job was submitted.
 std::string BatchLogFile(std::string_view agent, std::string_view job);
 
 }  // namespace meshwright::cli

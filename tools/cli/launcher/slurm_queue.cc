@@ -14,7 +14,7 @@ namespace {
 // Longer than Slurm's own MessageTimeout with its retries.
 constexpr double kTimeoutS = 60.0;
 
-// Number, state, nodes, reason, name and comment; those that may contain a bar are last.
+// Number, state, nodes, reason, name and comment; the columns that may contain a bar are last.
 constexpr char kQueueColumns[] = "%A|%T|%N|%r|%j|%k";
 constexpr int kColumnCount = 6;
 

@@ -30,7 +30,7 @@ class SlurmQueue {
   absl::StatusOr<std::string> Submit(const std::string& script) const;
   // Returns the user's jobs of these names, including ended ones that Slurm still remembers.
   absl::StatusOr<std::vector<QueuedJob>> List(const std::vector<std::string>& names) const;
-  // Cancels the jobs. Slurm sends SIGTERM to running ones, and SIGKILL after its KillWait.
+  // Cancels the jobs. Slurm sends SIGTERM to running jobs, and SIGKILL after its KillWait.
   absl::Status Cancel(const std::vector<std::string>& jobs) const;
 
  private:

@@ -189,7 +189,7 @@ void VisitFields(const RecommendText& text, Visitor& visit) {
   const auto before = [&](const planner::Field& field) {
     if (field.name == "parameters") visit(kRequestField, text.request);
     if (field.name == "allowed_bytes") visit(kElapsedField, text.elapsed_s);
-    // These lists may be empty even if they were asked for.
+    // These lists may be empty even if the user requested them.
     if (field.name == "front") return WhereSaid(query.pareto, field);
     if (field.name == "groups") return WhereSaid(query.best_per, field);
     return field;

@@ -140,8 +140,10 @@ absl::Status Run(const CompareFlags& flags, CommandContext& context) {
 void AddCompareCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<CompareFlags>();
   CLI::App* command =
-      app.add_subcommand("compare", "Layouts side by side, part by part, and why one of them wins");
-  command->add_option("layouts", flags->layouts, "Layouts, as estimate --layout takes them")
+      app.add_subcommand("compare", "Compare layouts part by part, and say why one of them is "
+                                    "fastest");
+  command->add_option("layouts", flags->layouts, "Layouts in the form that estimate --layout "
+                                                 "accepts")
       ->required()
       ->option_text("LAYOUT...");
   flags->query.AddModel(*command);
@@ -151,7 +153,7 @@ void AddCompareCommand(CLI::App& app, CommandContext& context) {
   flags->query.AddMeasured(*command);
   AddPlot(*command, flags->plot,
           "Draw the parts of each layout's step and memory into this SVG file");
-  command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");
+  command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, if nothing fits");
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command, context);
   command_line::AddExample(

@@ -171,12 +171,12 @@ void AddFastestCommand(CLI::App& app, CommandContext& context) {
   flags->query.AddFramework(*command);
   command
       ->add_option("--tokens", flags->tokens,
-                   "Tokens that a run with the smallest batches takes, such as 300B or 1T")
+                   "Tokens of a run with the smallest batches, such as 300B or 1T")
       ->required()
       ->option_text("T");
   command
       ->add_option("--critical-batch", flags->critical_batch,
-                   "Sequences per step at which a run takes twice those tokens for the same loss")
+                   "Sequences per step at which a run needs twice as many tokens for the same loss")
       ->required()
       ->option_text("B");
   command
@@ -189,7 +189,7 @@ void AddFastestCommand(CLI::App& app, CommandContext& context) {
   flags->search.Add(*command);
   AddPlot(*command, flags->plot,
           "Draw the time of each strategy over the numbers of devices into this SVG file");
-  command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");
+  command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, if nothing fits");
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command, context);
   command_line::AddExample(*command,

@@ -113,21 +113,22 @@ void AddFitCommand(CLI::App& app, CommandContext& context) {
   flags->query.AddMeasured(*command);
   command
       ->add_option("--layout", flags->layout,
-                   "About this layout alone; without it about every layout")
+                   "Answer for this layout alone; by default, for every layout")
       ->option_text("LAYOUT");
   command
       ->add_option("--max-oom-probability", flags->max_oom_probability,
-                   "What fits may run out of memory with this probability, in place of the 80 % "
-                   "rule")
+                   "Accept layouts up to this probability of running out of memory, in place of "
+                   "the 80 % rule")
       ->option_text("P");
   command
       ->add_option("--offload", flags->offload,
-                   "Search layouts as well that move this to the hosts' memory, such as "
+                   "Also search layouts with these offloads to the hosts' memory, such as "
                    "act:8,opt,act:8+opt")
       ->option_text("LIST");
   flags->where.Add(*command);
-  AddPlot(*command, flags->plot, "Draw what fits and what does not into this SVG file");
-  command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");
+  AddPlot(*command, flags->plot, "Draw the sizes that fit and the sizes that do not into this SVG "
+                                 "file");
+  command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, if nothing fits");
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command, context);
   command_line::AddExample(

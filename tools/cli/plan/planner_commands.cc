@@ -50,7 +50,7 @@ int ExitCode(const PlanFlags& flags, bool fits) {
 }
 
 void AddExitZero(CLI::App& command, PlanFlags& flags) {
-  command.add_flag("--exit-zero", flags.exit_zero, "Exit with 0, not with 3, where nothing fits");
+  command.add_flag("--exit-zero", flags.exit_zero, "Exit with 0, not with 3, if nothing fits");
 }
 
 // Refuses flags that do not apply to a range of sizes, which prints one layout per size.
@@ -170,34 +170,35 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
       ->option_text("P");
   command
       ->add_option("--offload", flags->offload,
-                   "Search layouts as well that move this to the hosts' memory, such as "
+                   "Also search layouts with these offloads to the hosts' memory, such as "
                    "act:8,opt,act:8+opt")
       ->option_text("LIST");
   command
       ->add_option("--mine", flags->mine,
-                   "Say where this layout would rank, and why it is slower; options that it has in "
-                   "place of those above follow it, as in 'tp8.pp1.dp8 loss=chunked:8'")
+                   "Say where this layout would rank, and why it is slower; options after the "
+                   "layout replace the options above, as in 'tp8.pp1.dp8 loss=chunked:8'")
       ->option_text("LAYOUT");
   command_line::TakeWords(
       command->add_option("--objective", flags->objective,
-                          "What ranks layouts, and the sizes of a range; the default is mfu"),
+                          "Objective by which layouts, and the sizes of a range, are ranked; the "
+                          "default is mfu"),
       {"mfu", "tokens_per_s", "cost", "time_to_loss", "energy", "memory"});
   command
       ->add_option("--pareto", flags->pareto,
-                   "Show as well what no layout beats in all of these: two or three of mfu, energy "
-                   "and memory")
+                   "Also show the layouts that no other layout beats in all of these: two or three "
+                   "of mfu, energy and memory")
       ->option_text("LIST");
   command
       ->add_option("--best-per", flags->best_per,
-                   "Show as well the best layout for each of the values of these axes, and of "
-                   "options that are searched, such as tp,pp or loss")
+                   "Also show the best layout for each value of these axes or searched options, "
+                   "such as tp,pp or loss")
       ->option_text("LIST");
   flags->budget.Add(*command);
   flags->where.Add(*command);
   flags->search.Add(*command);
   command
       ->add_option("--time-limit", flags->time_limit_s,
-                   "Seconds after which the best layouts so far are the answer")
+                   "Seconds after which the search ends and answers with the best layouts so far")
       ->option_text("S");
   AddExitZero(*command, *flags);
   flags->output.AddFormat(*command);
@@ -218,7 +219,8 @@ void AddEstimateCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<PlanFlags>();
   CLI::App* command = app.add_subcommand(
       "estimate",
-      "Memory, step time and MFU of one layout, what binds, and what would make it fit");
+      "Estimate one layout: memory, step time, MFU, the limiting resource, and what would make the "
+      "layout fit");
   flags->query.AddModel(*command);
   flags->query.AddCluster(*command);
   flags->query.AddTraining(*command);

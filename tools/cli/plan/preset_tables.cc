@@ -23,7 +23,7 @@ std::string OrUnknown(const std::string& text) { return text.empty() ? kUnknown 
 
 std::string ParameterCell(int64_t count) { return count > 0 ? FormatParameters(count) : kUnknown; }
 
-// A figure is 0 where nobody said it, and below 1 for processes on a processor's cores.
+// A figure is 0 if nobody said it, and below 1 for processes on a processor's cores.
 std::string FigureCell(double figure) {
   if (figure <= 0.0) return kUnknown;
   return figure < 10.0 ? absl::StrFormat("%.3g", figure) : FormatCount(std::llround(figure));

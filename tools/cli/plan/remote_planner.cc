@@ -15,8 +15,8 @@
 namespace meshwright::cli {
 namespace {
 
-// Returns the presets of a server's answer. A server that is older than this program says the names
-// alone.
+// Returns the presets of a server's answer. A server that is older than this program sends only the
+// names.
 template <typename Preset, typename Messages, typename Names>
 absl::StatusOr<std::vector<Preset>> ReadPresets(const Messages& messages, const Names& names) {
   std::vector<Preset> presets;

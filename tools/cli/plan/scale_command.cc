@@ -187,7 +187,7 @@ void AddScaleCommand(CLI::App& app, CommandContext& context) {
   AddPlot(
       *command, flags->plot,
       "Draw throughput, exposed time and energy over the numbers of devices into this SVG file");
-  command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");
+  command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, if nothing fits");
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command, context);
   command_line::AddExample(

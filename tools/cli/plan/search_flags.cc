@@ -12,11 +12,11 @@ void SearchFlags::Add(CLI::App& app) {
                     [](std::string* out, std::string_view name) { out->append(name); });
   app.add_option(
          "--search", options,
-         absl::StrCat("Search these values of an option beside layouts, such as "
-                      "loss=plain,chunked:8; without values, those that the framework has. Commas "
-                      "divide values, so a value that is a list has + in place of its commas: "
-                      "states=bf16,master=none+grad=bf16. Repeat the flag for several options, up "
-                      "to ",
+         absl::StrCat("Search these values of an option in addition to layouts, such as "
+                      "loss=plain,chunked:8; without values, all values that the framework has. "
+                      "Commas divide values, so a value that is a list has + in place of its "
+                      "commas: states=bf16,master=none+grad=bf16. Repeat the flag for several "
+                      "options, up to ",
                       planner::kMostOptionChoices, " combinations; of ", names))
       ->option_text("OPTION[=VALUES]")
       ->allow_extra_args(false);

@@ -9,7 +9,7 @@
 namespace meshwright::cli {
 namespace {
 
-// Before the first line, and between two of them.
+// The time before the first line, and between two lines.
 constexpr double kSecondsBetweenLines = 1.0;
 constexpr const char* kClearSearchLine = "\r\x1b[K";
 

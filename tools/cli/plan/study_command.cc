@@ -91,14 +91,15 @@ absl::Status Run(const StudyFlags& flags, CommandContext& context) {
 void AddStudyCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<StudyFlags>();
   CLI::App* command = app.add_subcommand(
-      "study", "Whether published recommendations about layouts hold for this model and cluster");
+      "study", "Check whether published recommendations about layouts hold for this model and "
+               "cluster");
   flags->query.AddModel(*command);
   flags->query.AddCluster(*command);
   flags->query.AddTraining(*command);
   flags->query.AddFramework(*command);
   flags->where.Add(*command);
   AddPlot(*command, flags->plot, "Draw the MFU of each choice into this SVG file");
-  command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");
+  command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, if nothing fits");
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command, context);
   command_line::AddExample(

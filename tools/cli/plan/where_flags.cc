@@ -23,8 +23,8 @@ std::string KeyNames() {
 void WhereFlags::Add(CLI::App& app) {
   app.add_option(
          "--where", where,
-         absl::StrCat("Search only layouts for which this holds, such as 'tp <= 8 and sched "
-                      "in (1f1b, interleaved)' or 'stages = none'; about ",
+         absl::StrCat("Search only layouts that meet this condition, such as 'tp <= 8 and sched in "
+                      "(1f1b, interleaved)' or 'stages = none'; about ",
                       KeyNames()))
       ->option_text("CONDITION");
   app.add_option("--fix", fix, "Search only layouts with these values, such as tp=8,pp=4")

@@ -189,20 +189,22 @@ absl::Status RunReplay(const ReplayFlags& flags, CommandContext& context) {
 void AddReplayCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ReplayFlags>();
   CLI::App* command = app.add_subcommand(
-      "replay", "Choose trials of sweeps that were measured before, and see what they find");
+      "replay", "Replay measured sweeps: choose their trials and report what the trials find");
   command->footer(kReplayFooter);
   command
       ->add_option("--measurements", flags->measurements,
                    "CSV files of measured runs; rows count from 0 over all files in this order")
       ->required()
       ->option_text("FILE.csv...");
-  command->add_option("--sweep", flags->sweep, "Only the sweep of this name")->option_text("NAME");
+  command->add_option("--sweep", flags->sweep, "Replay only the sweep with this "
+                                               "name")->option_text("NAME");
   command->add_option("--trials", flags->policy.max_trials, "Trials of a sweep at most")
       ->capture_default_str()
       ->option_text("N");
   command
       ->add_option("--min-gain", flags->policy.min_gain,
-                   "Stop where no layout is expected to be faster by this share of the best")
+                   "Stop once no layout is expected to be faster by this share of the best step "
+                   "time")
       ->capture_default_str()
       ->option_text("SHARE");
   command

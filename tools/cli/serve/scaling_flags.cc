@@ -69,7 +69,7 @@ void ScalingFlags::Add(CLI::App& command, const CommandContext& context) {
   };
   most_ = command
               .add_option("--max-nodes", limits_.max_nodes,
-                          "With --launcher: nodes at most, each with one agent")
+                          "With --launcher: most nodes that are taken, each with one agent")
               ->option_text("N");
   keep({const_cast<CLI::Option*>(most_),
         command

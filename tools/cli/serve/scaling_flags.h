@@ -14,7 +14,7 @@
 
 namespace meshwright::cli {
 
-// How the server is reached. The flags of its agents have to match.
+// The server's address and the security of its connections. The flags of its agents have to match.
 struct ServerEnd {
   std::string listen;
   bool has_tls = false;

@@ -173,18 +173,18 @@ void AddLimitFlags(CLI::App& command, ServeFlags& flags) {
     command.add_option(name, value, description)->capture_default_str()->option_text("N");
   };
   add("--max-connections", flags.limits.max_connections,
-      "Connections at once, within the limit on open files (ulimit -n)");
-  add("--max-agents", flags.limits.max_agents, "Agents' streams at once");
-  add("--max-watchers", flags.limits.max_watchers, "Streams of `sweep watch` at once");
+      "Most simultaneous connections, within the limit on open files (ulimit -n)");
+  add("--max-agents", flags.limits.max_agents, "Most simultaneous streams of agents");
+  add("--max-watchers", flags.limits.max_watchers, "Most simultaneous streams of `sweep watch`");
   add("--max-watchers-per-caller", flags.limits.max_watchers_per_caller,
-      "Of them, those of one token or certificate");
+      "Most simultaneous streams of `sweep watch` of one token or certificate");
   add("--max-searches-per-caller", flags.limits.max_searches_per_caller,
-      "Searches that one token or certificate has running and waiting at once");
+      "Most running and waiting searches of one token or certificate");
   add("--max-calls-per-s", flags.limits.max_calls_per_s,
-      "Calls that one token or certificate may begin in a second, over time");
-  add("--max-calls", flags.limits.max_calls, "Calls that wait for an answer at once");
+      "Calls per second that one token or certificate may begin, averaged over time");
+  add("--max-calls", flags.limits.max_calls, "Most calls that wait for an answer simultaneously");
   add("--max-calls-per-caller", flags.limits.max_calls_per_caller,
-      "Of them, those of one token or certificate");
+      "Most calls of one token or certificate that wait for an answer");
   add("--max-search-s", flags.max_search_s, "Seconds after which a search ends without an answer");
 }
 
@@ -193,7 +193,7 @@ void AddLimitFlags(CLI::App& command, ServeFlags& flags) {
 void AddServeCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ServeFlags>();
   CLI::App* command = app.add_subcommand("serve", "Answer requests and run sweeps on agents");
-  command->add_option("--db", flags->db, "Database file; made where there is none")
+  command->add_option("--db", flags->db, "Database file; it is created if it does not exist")
       ->required()
       ->option_text("FILE");
   command->add_option("--listen", flags->listen, "Address to listen on; port 0 picks a free one")
@@ -213,23 +213,22 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
       ->option_text("FILE");
   command
       ->add_option("--lease-s", flags->lease_s,
-                   "Silence after which an agent's trials go to others, seconds")
+                   "Seconds of silence after which an agent's trials go to other agents")
       ->capture_default_str()
       ->option_text("T");
   command
       ->add_option("--max-agent-failures", flags->max_agent_failures,
-                   "Failures in a row of what an agent runs on, after which it is quarantined")
+                   "Consecutive infrastructure failures after which an agent is quarantined")
       ->capture_default_str()
       ->option_text("K");
   command
       ->add_option("--keep-events-days", flags->keep_events_days,
-                   "Days after a sweep's end until its events are forgotten, all but the last")
+                   "Days after a sweep's end until its events are deleted, except the last event")
       ->capture_default_str()
       ->option_text("N");
   command
       ->add_option("--metrics-listen", flags->metrics_listen,
-                   "Address of this machine alone for Prometheus to scrape, at /metrics; default: "
-                   "none")
+                   "Loopback address at which Prometheus reads /metrics; default: none")
       ->option_text("HOST:PORT");
   flags->scaling.Add(*command, context);
   AddLimitFlags(*command, *flags);

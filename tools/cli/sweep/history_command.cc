@@ -115,12 +115,12 @@ absl::Status RunHistory(const HistoryFlags& flags, CommandContext& context) {
 void AddHistoryCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<HistoryFlags>();
   CLI::App* command =
-      app.add_subcommand("history", "What was measured in all sweeps of a server, best first");
+      app.add_subcommand("history", "List measured trials of all sweeps of a server, best first");
   command
       ->add_option(
           "--where", flags->where,
-          "Only trials for which this holds, such as 'tp >= 2 and outcome = ok and model = "
-          "llama-3-8b'; default: all with a result")
+          "List only trials that meet this condition, such as 'tp >= 2 and outcome = ok and model "
+          "= llama-3-8b'; default: all with a result")
       ->option_text("CONDITION");
   command
       ->add_option("--order-by", flags->order_by, "Highest MFU or shortest step first; default mfu")

@@ -123,7 +123,8 @@ void AddHistoryImportCommand(CLI::App& group, CommandContext& context) {
                      "Add runs that were measured elsewhere, from CSV files", flags, Import);
   command
       ->add_option("FILE", flags->files,
-                   "Rows in the format that validate reads; what is there already is not added")
+                   "Files of rows in the format that validate reads; rows that the server has "
+                   "already are not added")
       ->required()
       ->option_text("FILE...");
   // Refuses the group's own flags, which have no effect on this command.

@@ -90,7 +90,7 @@ struct AttemptText {
   v1::Attempt attempt;
 };
 
-// How an attempt ended; empty while it runs.
+// The ways in which an attempt can end; empty while the attempt runs.
 inline constexpr std::array<std::string_view, 9> kAttemptEnds = {
     "", "ok", "oom", "failed", "timeout", "cancelled", "lost", "returned", "broken"};
 

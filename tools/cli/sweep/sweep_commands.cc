@@ -78,7 +78,7 @@ std::vector<planner::DrawnTrial> DrawnTrials(const ShownSweep& shown) {
   return drawn;
 }
 
-// Prints how the sweep converged, one line per trial; nothing where fewer than two were measured.
+// Prints how the sweep converged, one line per trial; nothing if fewer than two were measured.
 void PrintDrawing(const ShownSweep& shown, std::ostream& out) {
   const std::vector<std::string> lines = planner::SweepLines(DrawnTrials(shown));
   if (lines.empty()) return;
@@ -164,8 +164,9 @@ void AddSweepCommand(CLI::App& app, CommandContext& context) {
   command_line::AddExample(*listing, "meshwright sweep list");
   auto show = std::make_shared<SweepFlags>();
   CLI::App* showing = AddNamed(*group, context, "show",
-                               "Measured beside predicted, shortest step first", show, Show);
-  showing->add_option("--why", show->why, "Why the layout of this number ran, or did not")
+                               "Show a sweep's measured and predicted steps, shortest step "
+                               "first", show, Show);
+  showing->add_option("--why", show->why, "Say why the layout with this number ran or did not run")
       ->option_text("NUMBER");
   AddPlot(*showing, show->plot,
           "Draw how it converged, and predicted against measured, into this SVG file");
@@ -183,7 +184,7 @@ void AddSweepCommand(CLI::App& app, CommandContext& context) {
   auto remove = std::make_shared<SweepFlags>();
   AddNamed(*group, context, "delete", "Forget a sweep that has ended, with its trials", remove,
            Delete)
-      ->add_flag("--force", remove->force, "Cancel it first where it has not ended");
+      ->add_flag("--force", remove->force, "If the sweep has not ended, cancel it first");
 }
 
 }  // namespace meshwright::cli

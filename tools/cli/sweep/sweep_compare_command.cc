@@ -217,11 +217,12 @@ absl::Status Compare(const SweepCompareFlags& flags, CommandContext& context) {
 void AddSweepCompareCommand(CLI::App& group, CommandContext& context) {
   auto flags = std::make_shared<SweepCompareFlags>();
   CLI::App* command = AddSweepAction(group, context, "compare",
-                                     "What became faster from sweep A to sweep B, and beyond noise",
+                                     "Show what became faster from sweep A to sweep B by more than "
+                                     "noise",
                                      flags, Compare);
   flags->output.AddFormat(*command);
   command->add_option("A", flags->a, "Name of a sweep")->required()->option_text("A");
-  command->add_option("B", flags->b, "Name of the sweep to hold against it")
+  command->add_option("B", flags->b, "Name of the sweep to compare with A")
       ->required()
       ->option_text("B");
   command_line::AddExample(*command, "meshwright sweep compare before after");

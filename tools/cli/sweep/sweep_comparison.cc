@@ -272,7 +272,7 @@ std::vector<std::string> NotesOn(const ReadSide& a, const ReadSide& b,
     notes.push_back(absl::StrCat("sweep ", ShortName(sweep.name()), " is ",
                                  StateName(sweep.state()), ": its trials are not complete"));
   }
-  // Where the shapes are known, different names alone do not mean different models.
+  // If the shapes are known, different names alone do not mean different models.
   const bool known = !a.plan.is_null() && !b.plan.is_null();
   if (std::any_of(differences.begin(), differences.end(), [known](const FieldDifference& one) {
         return one.field.starts_with("model.") || (!known && one.field == "model");

@@ -50,7 +50,7 @@ struct ComparedTrial {
 inline constexpr std::array<std::string_view, 4> kEndedByItself = {"ok", "oom", "failed",
                                                                    "timeout"};
 
-// Whether the confidence intervals of two medians show that a change is more than noise.
+// Says whether the confidence intervals of two medians show that a change is more than noise.
 enum class Noise : uint8_t {
   kOutside,  // they do not overlap
   kWithin,   // they overlap

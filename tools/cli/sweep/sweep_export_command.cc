@@ -92,14 +92,15 @@ absl::Status Export(const SweepExportFlags& flags, CommandContext& context) {
 void AddSweepExportCommand(CLI::App& group, CommandContext& context) {
   auto flags = std::make_shared<SweepExportFlags>();
   CLI::App* command = AddSweepAction(
-      group, context, "export", "What a sweep measured, as rows that validate and calibrate read",
+      group, context, "export", "Write a sweep's results as rows that validate and calibrate read",
       flags, Export);
   command->footer(kExportFooter);
   command->add_option("name", flags->name, "Name of the sweep")->required()->option_text("NAME");
   command_line::TakeWords(
-      command->add_option("--format", flags->format, "What the rows are written as"), {"csv"})
+      command->add_option("--format", flags->format, "Format of the rows"), {"csv"})
       ->capture_default_str();
-  command->add_option("-o,--output", flags->file, "Where the rows go; default: standard output")
+  command->add_option("-o,--output", flags->file, "File to which the rows are written; default: "
+                                                  "standard output")
       ->option_text("FILE.csv");
   command_line::AddExample(*command, "meshwright sweep export tinystories-15m-1 -o runs.csv");
 }

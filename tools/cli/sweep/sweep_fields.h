@@ -55,7 +55,7 @@ struct SweepText {
 template <typename Visitor>
 void VisitFields(const SweepText& text, Visitor& visit) {
   const v1::Sweep& sweep = text.sweep;
-  // Whether the sweep chooses its trials itself.
+  // If true, the sweep chooses its trials itself.
   const bool chooses = sweep.max_trials() != 0;
   planner::OrderedMap<int32_t> by_state;
   for (const auto& [state, count] : sweep.trials_by_state()) by_state.emplace_back(state, count);
@@ -240,7 +240,8 @@ void VisitFields(const EventText& text, Visitor& visit) {
   visit(NullWithout(event.actor(), "actor"), event.actor());
   visit(planner::OrNull(planner::OnlyInText(planner::Open({"data", "Details, by kind"}))),
         text.data);
-  // The one that is set is printed as `data`, with the fields of executor/wire/event_fields.h.
+  // The details that are set are printed as `data`, with the fields of
+  // executor/wire/event_fields.h.
   for (const char* name : {"placed", "stepped", "left", "refused"}) {
     visit(planner::OnlyOnWire(name), planner::NoValue());
   }

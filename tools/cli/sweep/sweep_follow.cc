@@ -44,7 +44,7 @@ class Follower {
   void SetTotal(const v1::Sweep& sweep) {
     outlook_.SetMost(std::max(sweep.trials(), sweep.max_trials()));
   }
-  // Whether the sweep has trials with reused results, for which there are no events.
+  // Returns whether the sweep has trials with reused results, for which there are no events.
   bool MissesReused(const v1::Sweep& sweep) const {
     return sweep.trials_reused() > 0 && !knows_reused_;
   }

@@ -18,7 +18,7 @@ ordered_json SweepToJson(const v1::Sweep& sweep) {
 
 namespace {
 
-// As it was sent; nothing where the server did not keep it.
+// As it was sent; nothing if the server did not keep it.
 std::optional<planner::WrittenJson<AnyObject>> SentRequest(const v1::Sweep& sweep) {
   absl::StatusOr<ordered_json> request = ParseOrderedJson("request", sweep.request_json());
   if (!request.ok() || request->is_null()) return std::nullopt;

@@ -117,7 +117,7 @@ std::string TrialsText(const v1::Sweep& sweep) {
   return text;
 }
 
-// Prints what was made, and follows it if requested.
+// Prints the sweep that was created, and follows it if requested.
 absl::Status SayStarted(const v1::Sweep& sweep, std::vector<std::string> notes,
                         const OutputFlags& output, bool watch, CommandContext& context) {
   const std::string name = ShortName(sweep.name());

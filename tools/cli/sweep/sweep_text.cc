@@ -41,8 +41,8 @@ Style StateStyle(const std::string& state) {
 // Sources of clusters go on about fits and memory after the first semicolon.
 std::string FirstClause(const std::string& text) { return text.substr(0, text.find(';')); }
 
-// Returns the share of the peak at `step_s`, from that at the predicted step time: the work of a
-// step is the same.
+// Returns the share of the peak at the step time `step_s`. It follows from the share at the
+// predicted step time, because the work of a step is the same.
 double ShareOf(double predicted, const planner::Estimate& estimate, double step_s) {
   return predicted * estimate.time.step_s() / step_s;
 }
@@ -85,7 +85,7 @@ std::vector<std::string> TrialRow(const TrialView& view) {
   };
 }
 
-// Explains those of the table's marks that occur in it.
+// Explains the marks that occur in the table.
 void PrintLegend(const ShownSweep& shown, std::ostream& out) {
   out << "\nRanked by the median of the measured step times; # is the rank by predicted MFU.\n";
   const auto any = [&](const auto& has) {

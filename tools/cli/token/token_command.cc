@@ -170,7 +170,7 @@ void AddTokenCommand(CLI::App& app, CommandContext& context) {
       ->option_text("TIME");
   command_line::AddExample(*command,
                            "meshwright token create --db sweeps.db --role agent --agent node-1");
-  CLI::App* list = AddAction(*group, context, "list", "Tokens, without what they are",
+  CLI::App* list = AddAction(*group, context, "list", "List tokens, without their secrets",
                              std::make_shared<TokenFlags>(), List);
   command_line::AddExample(*list, "meshwright token list --db sweeps.db");
   auto revoke = std::make_shared<TokenFlags>();

@@ -258,7 +258,7 @@ void AddTrialCommand(CLI::App& app, CommandContext& context) {
       ->excludes("--trace");
   command_line::AddEnumOption<planner::Routing>(
       *command, "--routing", flags->routing,
-      "Where a router's tokens go: evenly to all experts, or to those of the best scores",
+      "How the router sends tokens: evenly to all experts, or to the experts with the best scores",
       {{"balanced", planner::Routing::kBalanced}, {"learned", planner::Routing::kLearned}});
   flags->output.AddFormat(*command);
   command_line::AddExample(

@@ -26,7 +26,7 @@
 namespace meshwright::cli {
 namespace {
 
-// Returns what the files hold, with every column.
+// Returns the rows of the files, with every column.
 std::string DescribeFiles() {
   return absl::StrCat(
       "The files hold one run per line under a header that names the columns, in any order: ",

@@ -125,8 +125,7 @@ RunResidual ResidualOf(const OwnRun& run, const Estimate& before, int64_t peak_b
 CorrectionPriors PriorsOf(const SearchRequest& request) {
   const EvidenceLevel level = LevelOf(request.cluster, request.profile);
   const EnumSet<Unfitted> unfitted = UnfittedOf(request.model, request.training);
-  const double step_sigma = StepSigmaAt(level, request.cluster, request.profile, unfitted);
-  return {.step_sigma = step_sigma,
+  return {.step = StepErrorAt(level, request.cluster, request.profile, unfitted),
           .peak = PeakErrorAt(level, request.profile),
           .oom = OomCurveOf(request.profile, 0.0)};
 }

@@ -7,11 +7,12 @@
 namespace meshwright::planner {
 namespace {
 
-// Standard deviation of ln(measured / predicted) of a step within one source: published sources
-// scatter by 0.05 to 0.13 around their fit, and layouts near each other share a part of it.
-constexpr double kStepScatter = 0.05;
+// The share of a source's own scatter that its layouts have in common, as rows of one model differ
+// less among each other than from those of another: chosen.
+constexpr double kCommonShare = 0.5;
 
-// Standard deviation of the same of peaks: chosen. Layouts of one source scatter by 0.02 to 0.05.
+// The standard deviation of ln(measured / corrected) of peaks between layouts, at most: chosen.
+// Layouts of one source scatter by 0.02 to 0.05.
 constexpr double kPeakScatter = 0.05;
 
 std::optional<ResidualSurface> SurfaceOf(absl::Span<const RunResidual> runs,
@@ -22,8 +23,8 @@ std::optional<ResidualSurface> SurfaceOf(absl::Span<const RunResidual> runs,
   }
   if (measured.empty()) return std::nullopt;
   ResidualPriors residuals;
-  residuals.common = priors.step_sigma;
-  residuals.noise = kStepScatter;
+  residuals.common = std::hypot(priors.step.shared, kCommonShare * priors.step.own);
+  residuals.near = std::sqrt(1.0 - kCommonShare * kCommonShare) * priors.step.own;
   return ResidualSurface(measured, residuals);
 }
 
@@ -55,12 +56,13 @@ Correction::Correction(absl::Span<const RunResidual> runs, const CorrectionPrior
       peak_factor_(std::exp(peaks_.mean)) {}
 
 double Correction::StepFactor(const Layout& layout) const {
-  return steps_ ? std::exp(steps_->At(layout).mean) : 1.0;
+  return steps_ ? std::exp(steps_->MeanAt(layout)) : 1.0;
 }
 
 double Correction::StepSigma(const Layout& layout) const {
-  if (!steps_) return priors_.step_sigma;
-  return std::min(priors_.step_sigma, std::hypot(steps_->At(layout).sd, kStepScatter));
+  const double before = priors_.step.total();
+  if (!steps_) return before;
+  return std::min(before, std::hypot(steps_->At(layout).sd, ResidualPriors().noise));
 }
 
 int64_t Correction::PeakBytes(int64_t estimated_bytes) const {

@@ -24,10 +24,10 @@ struct RunResidual {
   double fraction_of_device = 0.0;  // predicted
 };
 
-// Standard deviations of ln(measured / predicted) before any run, and the framework's OomCurve.
+// The errors of a step and of a peak before any run, and the framework's OomCurve.
 struct CorrectionPriors {
-  double step_sigma = 0.0;  // REQUIRES: above 0
-  PeakError peak;           // of the published runs behind the framework's profile
+  ErrorSigma step;  // REQUIRES: total() is above 0
+  ErrorSigma peak;
   OomCurve oom;
 };
 
@@ -48,7 +48,7 @@ class Correction {
   int64_t PeakBytes(int64_t estimated_bytes) const;
   double peak_factor() const { return peak_factor_; }
   // Returns what remains open of ln(measured / corrected) of a peak.
-  PeakError peak_error() const { return {.shared = peaks_.sigma, .own = peak_scatter_}; }
+  ErrorSigma peak_error() const { return {.shared = peaks_.sigma, .own = peak_scatter_}; }
 
  private:
   const CorrectionPriors priors_;

@@ -36,7 +36,7 @@ double OomCurve::At(double fraction_of_device) const {
   return 1.0 / (1.0 + std::exp((center - fraction_of_device) / width));
 }
 
-PeakBelief PeakBeliefGiven(absl::Span<const PeakFinding> findings, const PeakError& before,
+PeakBelief PeakBeliefGiven(absl::Span<const PeakFinding> findings, const ErrorSigma& before,
                            const OomCurve& curve) {
   if (findings.empty() || before.shared <= 0.0) return {0.0, before.shared};
   std::array<double, kSteps> logs{};

@@ -7,9 +7,8 @@
 // memory (OomProbability() in planner/estimate/estimate.h).
 #pragma once
 
-#include <cmath>
-
 #include "absl/types/span.h"
+#include "planner/correction/error_sigma.h"
 
 namespace meshwright::planner {
 
@@ -20,14 +19,6 @@ struct OomCurve {
   double width = 0.04;
 
   double At(double fraction_of_device) const;
-};
-
-// Standard deviations of ln(measured / estimated) of a peak.
-struct PeakError {
-  double shared = 0.0;  // of the part that all layouts of one user have in common
-  double own = 0.0;     // of the part that each layout has alone
-
-  double total() const { return std::hypot(shared, own); }
 };
 
 // The peak of one run, or whether it fitted.
@@ -46,7 +37,7 @@ struct PeakBelief {
 
 // Returns the belief after `findings`. `before` are the standard deviations of the common part and
 // of the scatter between layouts before them.
-PeakBelief PeakBeliefGiven(absl::Span<const PeakFinding> findings, const PeakError& before,
+PeakBelief PeakBeliefGiven(absl::Span<const PeakFinding> findings, const ErrorSigma& before,
                            const OomCurve& curve);
 
 }  // namespace meshwright::planner

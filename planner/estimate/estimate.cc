@@ -68,7 +68,7 @@ Estimate EstimateLayout(const PlannedLayout& planned, const MemoryEstimate& memo
   estimate.tokens_per_s = static_cast<double>(context.training.global_batch) *
                           static_cast<double>(context.training.seq_len) / step_s;
   estimate.tokens_per_s_per_gpu = estimate.tokens_per_s / devices;
-  const PeakError peak_error = PeakErrorOf(context);
+  const ErrorSigma peak_error = PeakErrorOf(context);
   estimate.oom_probability =
       OomCurveOf(context.profile, peak_error.shared).At(estimate.fraction_of_device);
   const PeakInterval peaks = PeakIntervalOf(peak_error);

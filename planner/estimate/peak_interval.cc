@@ -12,17 +12,17 @@ constexpr std::array<double, kEvidenceLevelNames.size()> kShared = {0.0, 0.1, 0.
 
 }  // namespace
 
-PeakError PeakErrorAt(EvidenceLevel level, const FrameworkProfile& profile) {
+ErrorSigma PeakErrorAt(EvidenceLevel level, const FrameworkProfile& profile) {
   return {.shared = kShared[static_cast<size_t>(level)], .own = profile.kept.peak_sigma};
 }
 
-PeakError PeakErrorOf(const EstimateContext& context) {
+ErrorSigma PeakErrorOf(const EstimateContext& context) {
   return context.correction != nullptr
              ? context.correction->peak_error()
              : PeakErrorAt(LevelOf(context.cluster, context.profile), context.profile);
 }
 
-PeakInterval PeakIntervalOf(const PeakError& error) {
+PeakInterval PeakIntervalOf(const ErrorSigma& error) {
   const double width = kEightyPercentSigmas * error.total();
   return {.low = std::exp(-width), .high = std::exp(width)};
 }

@@ -12,18 +12,18 @@ namespace meshwright::planner {
 // Returns the error of a peak at the level. What layouts share is chosen so that intervals hold 80 %
 // of published peaks whose file took no part in any fit (docs/accuracy.md), and 0 at kFittedSource.
 // What each layout adds is the framework's `peak_sigma`.
-PeakError PeakErrorAt(EvidenceLevel level, const FrameworkProfile& profile);
+ErrorSigma PeakErrorAt(EvidenceLevel level, const FrameworkProfile& profile);
 
 // Returns the error of a question's peaks: what the user's own runs leave open, or PeakErrorAt() of
 // the question's level if no run is given.
-PeakError PeakErrorOf(const EstimateContext& context);
+ErrorSigma PeakErrorOf(const EstimateContext& context);
 
 // The interval that holds the peaks of 80 % of runs, as factors of the estimated peak.
 struct PeakInterval {
   double low = 1.0;   // at most 1
   double high = 1.0;  // at least 1
 };
-PeakInterval PeakIntervalOf(const PeakError& error);
+PeakInterval PeakIntervalOf(const ErrorSigma& error);
 
 // Returns the curve, widened by an error of peaks that all layouts share. Its center stays.
 OomCurve WithSharedError(const OomCurve& curve, double shared_sigma);

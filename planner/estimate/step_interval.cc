@@ -29,12 +29,14 @@ namespace {
 // The sigma of layers comes from the 32 published rows of Nemotron 3 Nano and Super
 // (nvidia_nemo_perf; docs/accuracy.md), whose root mean square is 0.52 with each model having the
 // same weight. The sigma of experts is chosen: over the eight sources of rows with experts the root
-// mean square is 0.12 to 1.5, with a median of 0.19. The sigma of frozen weights is chosen near
-// 0.19, the root mean square over the three published rows of LoRA in bf16 (nvidia_dgxc, Llama 3 8B
+// mean square is 0.12 to 1.5, with a median of 0.19. The sigma of narrow models is chosen:
+// steps of Megatron-LM's functional tests, 512 wide, scatter by about that around the fit of their
+// hosts. The sigma of frozen weights is chosen near 0.19, the root mean square over the three published rows of LoRA in bf16 (nvidia_dgxc, Llama 3 8B
 // and 70B, planned as lora:16, as they don't say their rank). The sigma of options is chosen.
-constexpr std::array<UnfittedPart, 4> kUnfittedParts = {{
+constexpr std::array<UnfittedPart, 5> kUnfittedParts = {{
     {0.5, "no run with recurrences or sparse attention was fitted"},
     {0.3, "few runs with experts were fitted"},
+    {0.2, "models this narrow wait for the host, and hosts differ"},
     {0.2, "no run that freezes weights was fitted"},
     {0.05, "no run with these options was fitted"},
 }};
@@ -61,6 +63,9 @@ bool HasUnfittedOptions(const TrainingSpec& training) {
 // spread of 0.2 of their own, which holds the difference.
 constexpr std::array<double, kEvidenceLevelNames.size()> kBetweenSources = {0.0, 0.1, 0.15, 0.0,
     0.0};
+// By how much layouts of one user scatter under a framework that was never fitted: chosen, about as
+// layouts scatter around a fit.
+constexpr double kAssumedOwn = 0.06;
 // Share of kEightyPercentSigmas on either side of the prediction: the medians over files that were
 // left out of all fits, whose steps were slower than predicted more often than faster.
 constexpr double kFastSide = 0.85;
@@ -81,16 +86,21 @@ EvidenceLevel LevelOf(const ClusterSpec& cluster, const FrameworkProfile& profil
   return chip ? EvidenceLevel::kChip : EvidenceLevel::kNeither;
 }
 
-double StepSigmaAt(EvidenceLevel level, const ClusterSpec& cluster, const FrameworkProfile& profile,
-                   const EnumSet<Unfitted>& unfitted) {
-  return std::hypot(StepTimeSigma(cluster, profile, unfitted),
-                    kBetweenSources[static_cast<size_t>(level)]);
+ErrorSigma StepErrorAt(EvidenceLevel level, const ClusterSpec& cluster,
+                       const FrameworkProfile& profile, const EnumSet<Unfitted>& unfitted) {
+  const double total = std::hypot(StepTimeSigma(cluster, profile, unfitted),
+                                  kBetweenSources[static_cast<size_t>(level)]);
+  const Calibration& calibration =
+      SpreadIsOfCluster(cluster, profile) ? cluster.calibration : profile.calibration;
+  const double own =
+      std::min(total, calibration.rows > 0 ? FittedSpread(cluster, profile) : kAssumedOwn);
+  return {.shared = std::sqrt(total * total - own * own), .own = own};
 }
 
 StepInterval StepIntervalOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
                             const EnumSet<Unfitted>& unfitted, EvidenceLevel level) {
   const double width =
-      kEightyPercentSigmas * StepSigmaAt(level, cluster, profile, unfitted);
+      kEightyPercentSigmas * StepErrorAt(level, cluster, profile, unfitted).total();
   return {.low = std::exp(-kFastSide * width), .high = std::exp(kSlowSide * width)};
 }
 
@@ -102,6 +112,7 @@ EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const TrainingSpec& trainin
   EnumSet<Unfitted> unfitted;
   if (HasUnfittedLayers(model)) unfitted.Add(Unfitted::kLayers);
   if (model.has_experts()) unfitted.Add(Unfitted::kExperts);
+  if (model.hidden <= kNarrowHidden) unfitted.Add(Unfitted::kNarrow);
   if (!training.options.train.all()) unfitted.Add(Unfitted::kFrozenWeights);
   if (HasUnfittedOptions(training)) unfitted.Add(Unfitted::kOptions);
   return unfitted;

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "base/text/enum_names.h"
 #include "planner/containers/enum_set.h"
+#include "planner/correction/error_sigma.h"
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
 #include "planner/spec/model_spec.h"
@@ -39,12 +40,17 @@ bool SpreadIsOfCluster(const ClusterSpec& cluster, const FrameworkProfile& profi
 // SpreadIsOfCluster() picks.
 double FittedSpread(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
+inline constexpr int64_t kNarrowHidden = 1024;
+
 // Properties of a step that no fit has seen. They widen the step's interval.
 enum class Unfitted : uint8_t {
   // Recurrences, and attention to keys that an index picks or that are compressed. The efficiency
   // of these layers' kernels is chosen, not measured.
   kLayers,
   kExperts,
+  // A hidden state of at most kNarrowHidden: the device finishes a layer before the host has issued
+  // the next, so the step is the host's.
+  kNarrow,
   kFrozenWeights,  // frozen weights or adapters
   kOptions         // options of the run (planner/spec/run_options.h) that change its step
 };
@@ -104,11 +110,11 @@ inline constexpr double kEightyPercentSigmas = 1.2816;
 double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile,
                   const EnumSet<Unfitted>& unfitted = {});
 
-// Returns the standard deviation of log(measured / predicted) of a step: StepTimeSigma() and,
-// independently, what sources differ by at the level (chosen so that intervals hold 80 % of
+// Returns the error of log(measured / predicted) of a step: StepTimeSigma() and, independently, what
+// sources differ by at the level (chosen so that intervals hold 80 % of
 // published rows whose file took no part in any fit; docs/accuracy.md).
-double StepSigmaAt(EvidenceLevel level, const ClusterSpec& cluster, const FrameworkProfile& profile,
-                   const EnumSet<Unfitted>& unfitted);
+ErrorSigma StepErrorAt(EvidenceLevel level, const ClusterSpec& cluster,
+                       const FrameworkProfile& profile, const EnumSet<Unfitted>& unfitted);
 
 // The interval that holds the step times of 80 % of runs, as factors of the predicted step. It is
 // wider on the slow side, as published errors are.
@@ -117,7 +123,7 @@ struct StepInterval {
   double high = 1.0;  // at least 1
 };
 
-// Returns the interval of StepSigmaAt().
+// Returns the interval of StepErrorAt().
 StepInterval StepIntervalOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
                             const EnumSet<Unfitted>& unfitted, EvidenceLevel level);
 

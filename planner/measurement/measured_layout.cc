@@ -94,9 +94,22 @@ absl::Status ReadRecompute(const Measurement& row, const ModelSpec& model, Layou
   return absl::OkStatus();
 }
 
+// Returns the text of COLUMN=TEXT in the notes; empty if the notes have no such text or several.
+std::string NotedText(std::string_view notes, std::string_view column) {
+  const std::vector<std::string_view> values = NotedValues(notes, column);
+  return values.size() == 1 ? std::string(values.front()) : "";
+}
+
+// Returns the row's attention. Megatron-LM's own layers, in place of Transformer Engine's, write the
+// matrix of scores.
+std::string AttentionWords(const Measurement& row) {
+  const bool is_local = row.attn.empty() && NotedText(row.notes, "transformer-impl") == "local";
+  return is_local ? "unfused" : row.attn;
+}
+
 // A kernel that is named more loosely than the planner tells them apart is the framework's own.
 absl::Status ReadKernels(const Measurement& row, Layout& layout) {
-  const auto attention = MeaningOfAttention(row.attn);
+  const auto attention = MeaningOfAttention(AttentionWords(row));
   if (!attention) return FieldError("attn", row.attn, "no attention kernel of this name");
   layout.attention = *attention;
   const auto norm = MeaningOfNorm(row.norm_kernel);
@@ -124,12 +137,6 @@ absl::Status ReadSchedule(const Measurement& row, Layout& layout) {
   // The V is two chunks by its nature.
   if (layout.schedule == ScheduleKind::kZbV && row.vpp.value_or(1) == 1) layout.vpp = 2;
   return absl::OkStatus();
-}
-
-// Returns the text of COLUMN=TEXT in the notes; empty if the notes have no such text or several.
-std::string NotedText(std::string_view notes, std::string_view column) {
-  const std::vector<std::string_view> values = NotedValues(notes, column);
-  return values.size() == 1 ? std::string(values.front()) : "";
 }
 
 // The keys whose cells, or notes, are the layout's own text.

@@ -95,9 +95,11 @@ Prediction Predict(const Measurement& row, const PlannedRow& planned, const Layo
   const auto peak_bytes = static_cast<double>(prediction.peak_bytes);
   prediction.peak_low_bytes = std::llround(peaks.low * peak_bytes);
   prediction.peak_high_bytes = std::llround(peaks.high * peak_bytes);
+  const EnumSet<Unfitted> unfitted = UnfittedOf(planned.model, planned.training);
+  prediction.step_error =
+      StepErrorAt(prediction.level, planned.cluster, *planned.profile, unfitted);
   const StepInterval interval =
-      StepIntervalOf(planned.cluster, *planned.profile, UnfittedOf(planned.model, planned.training),
-                     prediction.level);
+      StepIntervalOf(planned.cluster, *planned.profile, unfitted, prediction.level);
   prediction.step_low_s = prediction.step_s * interval.low;
   prediction.step_high_s = prediction.step_s * interval.high;
   prediction.mfu = estimate.mfu;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "planner/correction/error_sigma.h"
 #include "planner/correction/peak_belief.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/layout/layout.h"
@@ -24,7 +25,8 @@ struct Prediction {
   int64_t peak_high_bytes = 0;
   double fraction_of_device = 0.0;  // filled share of the fullest device's memory, with overheads
   double oom_probability = 0.0;
-  PeakError peak_error;
+  ErrorSigma step_error = {};
+  ErrorSigma peak_error = {};
   double step_s = 0.0;
   EvidenceLevel level = EvidenceLevel::kNeither;  // of the row's source
   double step_low_s = 0.0;
@@ -41,7 +43,7 @@ struct RowPrediction {
   RunOutcome outcome = RunOutcome::kUnknown;
   std::optional<Prediction> predicted;
   std::optional<Layout> layout;  // the layout of `predicted`; set if `predicted` is
-  OomCurve oom;                  // of the framework, for runs of its fitted sources
+  OomCurve oom = {};             // of the framework, for runs of its fitted sources
   std::string reason;            // why there is no prediction; empty if there is one
   // If true, the row's measured time corrected the predictions of its sweep's other rows
   // (planner/replay/measured_first.h). Reports leave such a row out of their errors.

@@ -57,14 +57,17 @@ ResidualSurface::ResidualSurface(absl::Span<const LayoutResidual> measured,
   for (Component& component : components_) component.weight /= total;
 }
 
-std::vector<double> ResidualSurface::CovariancesWith(const TrialPoint& point, double factor) const {
-  std::vector<double> covariances;
-  covariances.reserve(points_.size());
+ResidualSurface::Nearnesses ResidualSurface::NearnessesOf(const TrialPoint& point) const {
+  Nearnesses nearnesses;
   for (const TrialPoint& other : points_) {
-    covariances.push_back(ResidualKernel(priors_, factor, DotProduct(point, other),
-                                         NearShare(priors_, SquaredDistance(point, other))));
+    nearnesses.push_back({.slope = DotProduct(point, other),
+                          .near = NearShare(priors_, SquaredDistance(point, other))});
   }
-  return covariances;
+  return nearnesses;
+}
+
+double ResidualSurface::Covariance(const Nearness& nearness, double factor) const {
+  return ResidualKernel(priors_, factor, nearness.slope, nearness.near);
 }
 
 ResidualSurface::Component ResidualSurface::ComponentOf(double factor, double log_weight,
@@ -72,7 +75,10 @@ ResidualSurface::Component ResidualSurface::ComponentOf(double factor, double lo
   const Eigen::Index count = Index(points_.size());
   Eigen::MatrixXd covariance(count, count);
   for (size_t i = 0; i < points_.size(); ++i) {
-    covariance.col(Index(i)) = VectorOf(CovariancesWith(points_[i], factor));
+    const Nearnesses nearnesses = NearnessesOf(points_[i]);
+    for (size_t j = 0; j < points_.size(); ++j) {
+      covariance(Index(j), Index(i)) = Covariance(nearnesses[j], factor);
+    }
   }
   covariance.diagonal().array() += Square(priors_.noise);
   const Eigen::LLT<Eigen::MatrixXd> root(covariance);
@@ -88,21 +94,39 @@ ResidualSurface::Component ResidualSurface::ComponentOf(double factor, double lo
   return component;
 }
 
+double ResidualSurface::MeanAt(const Layout& layout) const {
+  TrialPoint point = PointOf(layout);
+  Subtract(middle_, point);
+  const Nearnesses nearnesses = NearnessesOf(point);
+  double mean = 0.0;
+  for (const Component& component : components_) {
+    double at = 0.0;
+    for (size_t i = 0; i < nearnesses.size(); ++i) {
+      at += Covariance(nearnesses[i], component.factor) * component.solved[i];
+    }
+    mean += component.weight * at;
+  }
+  return mean;
+}
+
 Residual ResidualSurface::At(const Layout& layout) const {
   TrialPoint point = PointOf(layout);
   Subtract(middle_, point);
+  const Nearnesses nearnesses = NearnessesOf(point);
   const Eigen::Index count = Index(points_.size());
   const double own_slope = DotProduct(point, point);
   double mean = 0.0;
   double square = 0.0;
   for (const Component& component : components_) {
-    const std::vector<double> covariances = CovariancesWith(point, component.factor);
+    Eigen::VectorXd covariances(count);
+    for (Eigen::Index i = 0; i < count; ++i) {
+      covariances(i) = Covariance(nearnesses[static_cast<size_t>(i)], component.factor);
+    }
     const Eigen::Map<const Eigen::MatrixXd> root(component.root.data(), count, count);
-    const Eigen::VectorXd explained =
-        root.triangularView<Eigen::Lower>().solve(VectorOf(covariances));
-    const double at = VectorOf(covariances).dot(VectorOf(component.solved));
-    const double variance =
-        ResidualKernel(priors_, component.factor, own_slope, 1.0) - explained.squaredNorm();
+    const double at = covariances.dot(VectorOf(component.solved));
+    const double explained =
+        root.triangularView<Eigen::Lower>().solve(covariances).squaredNorm();
+    const double variance = ResidualKernel(priors_, component.factor, own_slope, 1.0) - explained;
     mean += component.weight * at;
     square += component.weight * (Square(at) + std::max(0.0, variance));
   }

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "planner/layout/layout.h"
 #include "planner/policy/residual_model.h"
@@ -28,6 +29,8 @@ class ResidualSurface {
 
   // Returns the residual of a layout, without measurement noise.
   Residual At(const Layout& layout) const;
+  // Returns At().mean in a fraction of the time: a search asks for it of every layout.
+  double MeanAt(const Layout& layout) const;
 
  private:
   // The posterior at one value of the scale factor on slope and local kernels.
@@ -37,8 +40,16 @@ class ResidualSurface {
     std::vector<double> root;     // L in column-major order: L L' is the measured covariance
     std::vector<double> solved;   // the inverse of L L' times the measured values
   };
+  // How near a point is to one of the measured ones.
+  struct Nearness {
+    double slope = 0.0;
+    double near = 0.0;
+  };
+  using Nearnesses = absl::InlinedVector<Nearness, 8>;
+
   Component ComponentOf(double factor, double log_weight, absl::Span<const double> values) const;
-  std::vector<double> CovariancesWith(const TrialPoint& point, double factor) const;
+  Nearnesses NearnessesOf(const TrialPoint& point) const;
+  double Covariance(const Nearness& nearness, double factor) const;
 
   const ResidualPriors priors_;
   TrialPoint middle_;

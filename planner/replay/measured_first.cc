@@ -45,10 +45,6 @@ std::map<SweepKey, SweepRows> SweepsOf(absl::Span<const Measurement> measured,
   return sweeps;
 }
 
-double SigmaOf(const Prediction& predicted) {
-  return std::log(predicted.step_high_s / predicted.step_low_s) / (2.0 * kEightyPercentSigmas);
-}
-
 RunResidual ResidualOf(const RowPrediction& row) {
   RunResidual residual;
   residual.layout = *row.layout;
@@ -66,7 +62,9 @@ RunResidual ResidualOf(const RowPrediction& row) {
 CorrectionPriors PriorsOf(const SweepRows& sweep) {
   CorrectionPriors priors;
   for (const RowPrediction* row : sweep) {
-    priors.step_sigma = std::max(priors.step_sigma, SigmaOf(*row->predicted));
+    if (row->predicted->step_error.total() > priors.step.total()) {
+      priors.step = row->predicted->step_error;
+    }
     if (row->predicted->peak_error.total() > priors.peak.total()) {
       priors.peak = row->predicted->peak_error;
     }
@@ -80,7 +78,7 @@ void CorrectStep(const Correction& correction, const Layout& layout, Prediction&
   predicted.step_s *= factor;
   predicted.mfu /= factor;
   predicted.tokens_per_s_per_device /= factor;
-  const double sigma = std::min(correction.StepSigma(layout), SigmaOf(predicted));
+  const double sigma = std::min(correction.StepSigma(layout), predicted.step_error.total());
   const double spread = std::exp(kEightyPercentSigmas * sigma);
   predicted.step_low_s = predicted.step_s / spread;
   predicted.step_high_s = predicted.step_s * spread;

@@ -11,7 +11,7 @@ namespace meshwright::planner {
 namespace {
 
 constexpr CorrectionPriors kPriors = {
-    .step_sigma = 0.2, .peak = {.shared = 0.15, .own = 0.06}, .oom = {}};
+    .step = {.shared = 0.19, .own = 0.06}, .peak = {.shared = 0.15, .own = 0.06}, .oom = {}};
 
 RunResidual Run(const char* layout) {
   RunResidual run;
@@ -38,7 +38,7 @@ TEST(Correction, AMeasuredPeakLeavesStepsAlone) {
   const Correction correction({&run, 1}, kPriors);
   EXPECT_FALSE(correction.corrects_steps());
   EXPECT_EQ(correction.StepFactor(run.layout), 1.0);
-  EXPECT_EQ(correction.StepSigma(run.layout), 0.2);
+  EXPECT_EQ(correction.StepSigma(run.layout), kPriors.step.total());
   EXPECT_NEAR(correction.peak_factor(), 1.2, 0.03);
   EXPECT_EQ(correction.PeakBytes(1'000'000), std::llround(correction.peak_factor() * 1e6));
   EXPECT_LT(correction.peak_error().total(), kPriors.peak.total());

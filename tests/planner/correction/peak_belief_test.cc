@@ -7,7 +7,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr PeakError kBefore = {.shared = 0.15, .own = 0.05};
+constexpr ErrorSigma kBefore = {.shared = 0.15, .own = 0.05};
 constexpr OomCurve kCurve = {.center = 0.93, .width = 0.04};
 
 PeakFinding Peak(double value) { return {PeakFinding::Kind::kPeak, value, 0.0}; }

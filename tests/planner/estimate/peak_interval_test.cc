@@ -10,9 +10,9 @@ namespace {
 
 TEST(PeakInterval, IsWiderTheFartherTheEvidence) {
   const FrameworkProfile profile = FindProfile("megatron").value();
-  const PeakError source = PeakErrorAt(EvidenceLevel::kFittedSource, profile);
-  const PeakError others = PeakErrorAt(EvidenceLevel::kFrameworkAndChip, profile);
-  const PeakError neither = PeakErrorAt(EvidenceLevel::kNeither, profile);
+  const ErrorSigma source = PeakErrorAt(EvidenceLevel::kFittedSource, profile);
+  const ErrorSigma others = PeakErrorAt(EvidenceLevel::kFrameworkAndChip, profile);
+  const ErrorSigma neither = PeakErrorAt(EvidenceLevel::kNeither, profile);
   EXPECT_EQ(source.shared, 0.0);
   EXPECT_EQ(source.own, profile.kept.peak_sigma);
   EXPECT_LT(source.total(), others.total());

@@ -152,6 +152,19 @@ TEST(DevicesOf, GpusOrTheProductOfTheAxes) {
   EXPECT_EQ(DevicesOf(row).value(), 12);
 }
 
+TEST(LayoutOf, MegatronsOwnLayersWriteScores) {
+  Measurement row;
+  row.gpus = 8;
+  row.tp = 1;
+  row.notes = "flags: transformer-impl=local overlap-grad-reduce";
+  EXPECT_EQ(LayoutOf(row)->attention, AttentionKernel::kFusedSoftmax);
+  row.attn = "flash";
+  EXPECT_EQ(LayoutOf(row)->attention, AttentionKernel::kDefault);
+  row.attn = "";
+  row.notes = "flags: transformer-impl=transformer_engine";
+  EXPECT_EQ(LayoutOf(row)->attention, AttentionKernel::kDefault);
+}
+
 TEST(PrecisionOf, KnowsFormatsAndRecipes) {
   Measurement row;
   for (const char* half : {"", "bf16", "amp_bf16", "fp16/bf16 (unstated)"}) {

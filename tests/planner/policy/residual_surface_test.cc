@@ -49,6 +49,7 @@ TEST(ResidualSurface, IsTheResidualModelWithoutSlopes) {
   for (size_t i = 0; i < layouts.size(); ++i) {
     EXPECT_NEAR(surface.At(layouts[i]).mean, model.residuals()[i].mean, 1e-9);
     EXPECT_NEAR(surface.At(layouts[i]).sd, model.residuals()[i].sd, 1e-9);
+    EXPECT_DOUBLE_EQ(surface.MeanAt(layouts[i]), surface.At(layouts[i]).mean);
   }
 }
 

@@ -2,12 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/planner/test_specs.h"
 
 namespace meshwright::planner {
 namespace {
 
 constexpr double kOff = 1.3;  // measured over predicted step, and peak
+
+// The share of the device at which a run goes out of memory with this probability.
+double FractionAt(double oom_probability) {
+  const OomCurve curve;
+  return curve.center + curve.width * std::log(oom_probability / (1.0 - oom_probability));
+}
 
 // Rows of one sweep whose runs all take kOff times what was predicted.
 struct GivenSweep {
@@ -27,7 +35,10 @@ struct GivenSweep {
     row.outcome = RunOutcome::kOk;
     row.layout = MakeLayout(layout);
     row.predicted = Prediction{.peak_bytes = 1000,
+                               .fraction_of_device = FractionAt(oom_probability),
                                .oom_probability = oom_probability,
+                               .step_error = {.shared = 0.3, .own = 0.06},
+                               .peak_error = {.shared = 0.3, .own = 0.05},
                                .step_s = step_s,
                                .step_low_s = step_s / 1.5,
                                .step_high_s = step_s * 1.5,
@@ -65,7 +76,7 @@ TEST(MeasuredFirst, CorrectsTheOthersAndNarrowsTheirIntervals) {
   EXPECT_LT(other.step_high_s / other.step_low_s, 1.5 * 1.5);
   EXPECT_NEAR(other.mfu, 0.4 * 2.0 / other.step_s, 1e-12);
   EXPECT_NEAR(static_cast<double>(other.peak_bytes), kOff * 1000.0, 20.0);
-  EXPECT_LT(sweep.rows[2].predicted->oom_probability, 0.9);
+  EXPECT_GT(sweep.rows[2].predicted->oom_probability, 0.9);
 }
 
 TEST(MeasuredFirst, ARunOutOfMemoryMakesOthersLessLikelyToFit) {

@@ -324,7 +324,7 @@ std::shared_ptr<const Correction> CorrectionOf(const SearchRequest& request,
   runs[1].layout = fit.back().layout;
   runs[1].step = -0.3;
   return std::make_shared<const Correction>(
-      runs, CorrectionPriors{.step_sigma = 0.2,
+      runs, CorrectionPriors{.step = {.shared = 0.19, .own = 0.06},
                              .peak = {.shared = 0.1, .own = 0.05},
                              .oom = OomCurveOf(request.profile, 0.0)});
 }

@@ -29,7 +29,7 @@ namespace {
 constexpr std::string_view kMeasured = "measured";
 constexpr std::string_view kForm =
     "must be a layout and what it measured, such as 'tp2.pp1.dp4.mb1 step=12.3s memory=61GiB' or "
-    "'tp1.dp8 oom'";
+    "'tp1.pp1.dp8 oom'";
 
 struct Unit {
   const char* suffix;

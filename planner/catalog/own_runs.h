@@ -3,8 +3,8 @@
 // One run is a text of words with blanks between them: the layout, and what was measured.
 //
 //   tp2.pp1.dp4.mb1.zero1 step=12.3s memory=61GiB
-//   tp1.dp8.zero3 oom
-//   tp2.dp8.mb1 step=950ms global_batch=64 seq_len=4096 loss=chunked:8
+//   tp1.pp1.dp8.zero3 oom
+//   tp2.pp1.dp8.mb1 step=950ms global_batch=64 seq_len=4096 loss=chunked:8
 //
 // `step` has the unit ms, s or min. `memory` is the peak of the fullest device as the framework
 // reports it, in GiB or GB. At least one of step, memory and oom must be there. The run may have

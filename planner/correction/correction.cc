@@ -11,6 +11,10 @@ namespace {
 // less among each other than from those of another: chosen.
 constexpr double kCommonShare = 0.5;
 
+// The standard deviation of ln(step time) between runs of one layout, by another build or on other
+// days: chosen. Published repeats differ by 0.01 to 0.1.
+constexpr double kRunScatter = 0.04;
+
 // The standard deviation of ln(measured / corrected) of peaks between layouts, at most: chosen.
 // Layouts of one source scatter by 0.02 to 0.05.
 constexpr double kPeakScatter = 0.05;
@@ -24,6 +28,7 @@ std::optional<ResidualSurface> SurfaceOf(absl::Span<const RunResidual> runs,
   if (measured.empty()) return std::nullopt;
   ResidualPriors residuals;
   residuals.common = std::hypot(priors.step.shared, kCommonShare * priors.step.own);
+  residuals.noise = kRunScatter;
   residuals.near = std::sqrt(1.0 - kCommonShare * kCommonShare) * priors.step.own;
   return ResidualSurface(measured, residuals);
 }
@@ -62,7 +67,7 @@ double Correction::StepFactor(const Layout& layout) const {
 double Correction::StepSigma(const Layout& layout) const {
   const double before = priors_.step.total();
   if (!steps_) return before;
-  return std::min(before, std::hypot(steps_->At(layout).sd, ResidualPriors().noise));
+  return std::min(before, std::hypot(steps_->At(layout).sd, kRunScatter));
 }
 
 int64_t Correction::PeakBytes(int64_t estimated_bytes) const {

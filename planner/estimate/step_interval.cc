@@ -66,6 +66,9 @@ constexpr std::array<double, kEvidenceLevelNames.size()> kBetweenSources = {0.0,
 // By how much layouts of one user scatter under a framework that was never fitted: chosen, about as
 // layouts scatter around a fit.
 constexpr double kAssumedOwn = 0.06;
+// The share of the variance of an unfitted part that differs between layouts: chosen. Experts cost
+// more than predicted under one division of the devices, and less under another.
+constexpr double kUnfittedOwnShare = 0.5;
 // Share of kEightyPercentSigmas on either side of the prediction: the medians over files that were
 // left out of all fits, whose steps were slower than predicted more often than faster.
 constexpr double kFastSide = 0.85;
@@ -92,8 +95,13 @@ ErrorSigma StepErrorAt(EvidenceLevel level, const ClusterSpec& cluster,
                                   kBetweenSources[static_cast<size_t>(level)]);
   const Calibration& calibration =
       SpreadIsOfCluster(cluster, profile) ? cluster.calibration : profile.calibration;
+  double unfitted_variance = 0.0;
+  unfitted.ForEach([&](Unfitted part) {
+    unfitted_variance += UnfittedPartOf(part).sigma * UnfittedPartOf(part).sigma;
+  });
+  const double scatter = calibration.rows > 0 ? FittedSpread(cluster, profile) : kAssumedOwn;
   const double own =
-      std::min(total, calibration.rows > 0 ? FittedSpread(cluster, profile) : kAssumedOwn);
+      std::min(total, std::sqrt(scatter * scatter + kUnfittedOwnShare * unfitted_variance));
   return {.shared = std::sqrt(total * total - own * own), .own = own};
 }
 
@@ -112,7 +120,7 @@ EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const TrainingSpec& trainin
   EnumSet<Unfitted> unfitted;
   if (HasUnfittedLayers(model)) unfitted.Add(Unfitted::kLayers);
   if (model.has_experts()) unfitted.Add(Unfitted::kExperts);
-  if (model.hidden <= kNarrowHidden) unfitted.Add(Unfitted::kNarrow);
+  if (model.hidden > 0 && model.hidden <= kNarrowHidden) unfitted.Add(Unfitted::kNarrow);
   if (!training.options.train.all()) unfitted.Add(Unfitted::kFrozenWeights);
   if (HasUnfittedOptions(training)) unfitted.Add(Unfitted::kOptions);
   return unfitted;

@@ -13,7 +13,7 @@ namespace {
 constexpr CorrectionPriors kPriors = {
     .step = {.shared = 0.19, .own = 0.06}, .peak = {.shared = 0.15, .own = 0.06}, .oom = {}};
 
-RunResidual Run(const char* layout) {
+RunResidual MeasuredAt(const char* layout) {
   RunResidual run;
   run.layout = MakeLayout(layout);
   run.fraction_of_device = 0.5;
@@ -21,7 +21,7 @@ RunResidual Run(const char* layout) {
 }
 
 TEST(Correction, AMeasuredStepMovesItsLayoutMostAndNarrowsAll) {
-  RunResidual run = Run("tp2.dp4");
+  RunResidual run = MeasuredAt("tp2.pp1.dp4");
   run.step = std::log(1.3);
   const Correction correction({&run, 1}, kPriors);
   const Layout far = MakeLayout("tp1.pp8.dp1.rc=full");
@@ -33,7 +33,7 @@ TEST(Correction, AMeasuredStepMovesItsLayoutMostAndNarrowsAll) {
 }
 
 TEST(Correction, AMeasuredPeakLeavesStepsAlone) {
-  RunResidual run = Run("tp2.dp4");
+  RunResidual run = MeasuredAt("tp2.pp1.dp4");
   run.peak = std::log(1.2);
   const Correction correction({&run, 1}, kPriors);
   EXPECT_FALSE(correction.corrects_steps());
@@ -47,9 +47,9 @@ TEST(Correction, AMeasuredPeakLeavesStepsAlone) {
 TEST(Correction, TheEstimateOfAMeasuredLayoutIsNearWhatWasMeasured) {
   const TestContext specs = MakeContext("llama-3-8b", "h100", 8192, 64);
   EstimateContext context = specs.get();
-  const Layout layout = MakeLayout("tp2.dp8.mb1.zero1");
+  const Layout layout = MakeLayout("tp2.pp1.dp8.mb1.zero1");
   const Estimate before = EstimateLayout(context, layout);
-  RunResidual run = Run("tp2.dp8.mb1.zero1");
+  RunResidual run = MeasuredAt("tp2.pp1.dp8.mb1.zero1");
   run.step = std::log(1.25);
   run.peak = std::log(1.1);
   const Correction correction({&run, 1}, kPriors);

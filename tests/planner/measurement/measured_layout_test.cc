@@ -156,6 +156,7 @@ TEST(LayoutOf, MegatronsOwnLayersWriteScores) {
   Measurement row;
   row.gpus = 8;
   row.tp = 1;
+  row.pp = 1;
   row.notes = "flags: transformer-impl=local overlap-grad-reduce";
   EXPECT_EQ(LayoutOf(row)->attention, AttentionKernel::kFusedSoftmax);
   row.attn = "flash";

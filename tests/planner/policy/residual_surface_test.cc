@@ -13,20 +13,20 @@ Layout LayoutOf(const char* text) { return ParseLayout(text).value(); }
 
 TEST(ResidualSurface, OneMeasurementShiftsFarLayoutsByWhatIsCommon) {
   const ResidualPriors priors = {.common = 0.3, .axis = 0.0, .near = 0.1, .noise = 0.05};
-  const ResidualSurface surface(std::array{LayoutResidual{LayoutOf("tp1.dp8"), 0.2}}, priors);
+  const ResidualSurface surface(std::array{LayoutResidual{LayoutOf("tp1.pp1.dp8"), 0.2}}, priors);
   const double total = 0.09 + 0.01 + 0.0025;
-  EXPECT_NEAR(surface.At(LayoutOf("tp1.dp8")).mean, 0.2 * 0.1 / total, 1e-12);
-  EXPECT_NEAR(surface.At(LayoutOf("tp1.dp8")).sd, std::sqrt(0.1 - 0.01 / total), 1e-12);
+  EXPECT_NEAR(surface.At(LayoutOf("tp1.pp1.dp8")).mean, 0.2 * 0.1 / total, 1e-12);
+  EXPECT_NEAR(surface.At(LayoutOf("tp1.pp1.dp8")).sd, std::sqrt(0.1 - 0.01 / total), 1e-12);
   const Residual far = surface.At(LayoutOf("tp8.pp64.dp1.mb1.rc=full"));
   EXPECT_NEAR(far.mean, 0.2 * 0.09 / total, 1e-6);
-  EXPECT_GT(far.sd, surface.At(LayoutOf("tp1.dp8")).sd);
+  EXPECT_GT(far.sd, surface.At(LayoutOf("tp1.pp1.dp8")).sd);
 }
 
 TEST(ResidualSurface, ASlopeOfOneMeasurementMovesNoMeanAndWidensFarLayouts) {
   const ResidualPriors flat = {.common = 0.3, .axis = 0.0, .near = 0.0};
   const ResidualPriors steep = {.common = 0.3, .axis = 0.1, .near = 0.0};
-  const std::array runs = {LayoutResidual{LayoutOf("tp1.dp8"), 0.2}};
-  const Layout far = LayoutOf("tp8.dp1");
+  const std::array runs = {LayoutResidual{LayoutOf("tp1.pp1.dp8"), 0.2}};
+  const Layout far = LayoutOf("tp8.pp1.dp1");
   EXPECT_NEAR(ResidualSurface(runs, steep).At(far).mean, ResidualSurface(runs, flat).At(far).mean,
               1e-12);
   EXPECT_GT(ResidualSurface(runs, steep).At(far).sd, ResidualSurface(runs, flat).At(far).sd);
@@ -35,8 +35,8 @@ TEST(ResidualSurface, ASlopeOfOneMeasurementMovesNoMeanAndWidensFarLayouts) {
 // Where slopes play no part, it is the residual model of the same layouts.
 TEST(ResidualSurface, IsTheResidualModelWithoutSlopes) {
   const ResidualPriors priors = {.common = 0.2, .axis = 0.0, .near = 0.1, .noise = 0.03};
-  const std::vector<Layout> layouts = {LayoutOf("tp1.dp8"), LayoutOf("tp2.dp4"),
-                                       LayoutOf("tp2.pp2.dp2"), LayoutOf("tp4.dp2.rc=full")};
+  const std::vector<Layout> layouts = {LayoutOf("tp1.pp1.dp8"), LayoutOf("tp2.pp1.dp4"),
+                                       LayoutOf("tp2.pp2.dp2"), LayoutOf("tp4.pp1.dp2.rc=full")};
   std::vector<TrialPoint> points;
   for (const Layout& layout : layouts) points.push_back(PointOf(layout));
   const ResidualPosterior model =

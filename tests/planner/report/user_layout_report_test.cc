@@ -58,7 +58,7 @@ TEST_F(UserLayoutReportTest, SaysByHowMuchALayoutDoesNotFit) {
   EXPECT_EQ(mine.over_bytes, mine.total_bytes - AllowedBytes(context_.cluster));
   EXPECT_THAT(mine.sentence,
               HasSubstr("over the 80 % memory rule by 19.80 GiB (probability of running out of "
-                        "memory 95.3 %), so not ranked; with more memory it would be rank "));
+                        "memory 86.4 %), so not ranked; with more memory it would be rank "));
 }
 
 TEST_F(UserLayoutReportTest, NamesTheRuleThatALayoutBreaks) {

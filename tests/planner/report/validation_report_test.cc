@@ -46,10 +46,11 @@ std::vector<RowPrediction> ThreeRows() {
 TEST(RowsToCsv, OneLinePerRow) {
   EXPECT_EQ(RowsToCsv(ThreeRows()),
             "row,sweep,peak_bytes,fraction_of_device,oom_probability,step_s,mfu,reason,"
-            "step_low_s,step_high_s,measured_step_s,level,measured\n"
-            "0,a<b,1073741824,0.25,0.125,1.5,0.5,,1.5,1.5,2,neither,0\n"
-            "1,a<b,1073741824,0.25,0.125,1.5,0.5,,1.5,1.5,,neither,0\n"
-            "2,c,,,,,,x = '1'; and y,,,,,0\n");
+            "step_low_s,step_high_s,measured_step_s,level,measured,peak_low_bytes,"
+            "peak_high_bytes,measured_peak_bytes\n"
+            "0,a<b,1073741824,0.25,0.125,1.5,0.5,,1.5,1.5,2,neither,0,0,0,2147483648\n"
+            "1,a<b,1073741824,0.25,0.125,1.5,0.5,,1.5,1.5,,neither,0,0,0,\n"
+            "2,c,,,,,,x = '1'; and y,,,,,0,,,\n");
 }
 
 TEST(ValidationFields, HaveTheKeysOfTheContract) {

@@ -113,7 +113,7 @@ absl::StatusOr<std::string> RunOfTrial(const std::string& name, const planner::P
 void MeasuredFlag::Add(CLI::App& app) {
   app.add_option("--measured", values,
                  "A run of yours, which corrects all estimates: its layout and what it measured, "
-                 "such as 'tp2.dp8.mb1 step=12.3s memory=61GiB' or 'tp1.dp16 oom'; a file with one "
+                 "such as 'tp2.pp1.dp8.mb1 step=12.3s memory=61GiB' or 'tp1.pp1.dp16 oom'; a file with one "
                  "such line for each run, or of validate's columns; or a server's trial, "
                  "sweeps/NAME/trials/N; repeatable")
       ->option_text("RUN|FILE|TRIAL")

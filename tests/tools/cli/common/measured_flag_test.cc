@@ -40,7 +40,7 @@ TEST(MeasuredFlag, EveryAnswerHasTheRunBesideItsEstimates) {
   const std::string run = std::string(kLayout) + " step=4.5s memory=40GiB";
   for (const auto& words :
        {Question("recommend", {}), Question("estimate", {"--layout", kLayout}),
-        Question("compare", {kLayout, "tp1.dp64.mb1.zero1"}), Question("fit", {}),
+        Question("compare", {kLayout, "tp1.pp1.dp64.mb1.zero1"}), Question("fit", {}),
         Question("scale", {})}) {
     std::vector<std::string> with = words;
     with.insert(with.end(), {"--measured", run});
@@ -82,8 +82,8 @@ TEST(MeasuredFlag, AFileOfLinesIsThatOfItsRuns) {
 TEST(MeasuredFlag, AMeasurementFileGivesTheRowsOfTheQuestion) {
   const std::string path = WriteFile(
       "runs.csv",
-      "model,gpu,seq,gbs,gpus,tp,dp,mbs,outcome,step_time_s\n"
-      "Llama 3 8B,H100,8192,256,64,2,32,1,ok,4.5\nLlama 3 8B,H100,8192,512,64,2,32,1,ok,9.5\n");
+      "model,gpu,seq,gbs,gpus,tp,pp,dp,mbs,outcome,step_time_s\n"
+      "Llama 3 8B,H100,8192,256,64,2,1,32,1,ok,4.5\nLlama 3 8B,H100,8192,512,64,2,1,32,1,ok,9.5\n");
   const nlohmann::json answer = Json(Question("recommend", {"--measured", path}));
   ASSERT_EQ(answer["measured"].size(), 1U);
   EXPECT_EQ(answer["measured"][0]["measured_step_s"], 4.5);
@@ -91,7 +91,7 @@ TEST(MeasuredFlag, AMeasurementFileGivesTheRowsOfTheQuestion) {
 
 TEST(MeasuredFlag, WhatCannotBeReadIsRefused) {
   for (const auto& [value, reason] :
-       {std::pair("tp2.dp32", "says nothing that was measured"),
+       {std::pair("tp2.pp1.dp32", "says nothing that was measured"),
         std::pair("no-such-file.txt", "no-such-file"),
         std::pair("sweeps/a/trials/1", "needs --server")}) {
     const CommandOutput output = RunCommand(Question("recommend", {"--measured", value}));

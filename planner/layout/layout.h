@@ -25,15 +25,26 @@ enum class Axis : uint8_t { kTp, kCp, kPp, kDp };
 // limits of its own.
 inline constexpr int32_t kMaxAxis = 1 << 20;
 
-enum class ScheduleKind : uint8_t { kGpipe, k1f1b, kInterleaved, kBreadthFirst, kZbH1, kZbV };
+enum class ScheduleKind : uint8_t {
+  kGpipe,
+  k1f1b,
+  kInterleaved,
+  kBreadthFirst,
+  kZbH1,
+  kZbV,
+  kZbH2,
+  kVHalf
+};
 
-inline constexpr EnumNames<ScheduleKind, 6> kScheduleNames = {{
+inline constexpr EnumNames<ScheduleKind, 8> kScheduleNames = {{
     {ScheduleKind::kGpipe, "gpipe"},
     {ScheduleKind::k1f1b, "1f1b"},
     {ScheduleKind::kInterleaved, "interleaved"},
     {ScheduleKind::kBreadthFirst, "breadth_first"},
     {ScheduleKind::kZbH1, "zb_h1"},
     {ScheduleKind::kZbV, "zb_v"},
+    {ScheduleKind::kZbH2, "zb_h2"},
+    {ScheduleKind::kVHalf, "v_half"},
 }};
 
 struct Layout {
@@ -77,7 +88,14 @@ struct Layout {
 
 // Returns whether the schedule runs the input gradient and the weight gradient as separate actions.
 inline bool HasWeightActions(ScheduleKind schedule) {
-  return schedule == ScheduleKind::kZbH1 || schedule == ScheduleKind::kZbV;
+  return schedule == ScheduleKind::kZbH1 || schedule == ScheduleKind::kZbV ||
+         schedule == ScheduleKind::kZbH2 || schedule == ScheduleKind::kVHalf;
+}
+
+// Returns whether the stages lie in a V: each rank has two chunks, and the second chunks are in
+// reverse order (planner/schedule/placement.h).
+constexpr bool IsV(ScheduleKind schedule) {
+  return schedule == ScheduleKind::kZbV || schedule == ScheduleKind::kVHalf;
 }
 
 // Returns whether the schedule is GPipe, 1F1B, or interleaved 1F1B, the usual choice for several

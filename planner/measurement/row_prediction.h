@@ -34,6 +34,10 @@ struct RowPrediction {
   std::string file;  // Measurement::file
   int64_t line = 0;
   std::string sweep;
+  // Names the choice that the row's layout is one of: its sweep, the model with its shape and sequence
+  // length, the global batch and the number of devices. Empty for a row that belongs to no choice,
+  // because its time says nothing of the layout.
+  std::string choice;
   RunOutcome outcome = RunOutcome::kUnknown;
   std::optional<Prediction> predicted;
   std::optional<Layout> layout;  // the layout of `predicted`; set if `predicted` is

@@ -30,10 +30,11 @@ int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t 
   const bool all_alive =
       layout.schedule == ScheduleKind::kGpipe || layout.schedule == ScheduleKind::kBreadthFirst;
   const int64_t alive = all_alive ? micro_batches : 1;
-  // Under ZB-H1 the head's weight gradient waits: its inputs stay for every micro-batch in flight.
-  // A frozen head has none.
-  int64_t inputs =
-      layout.schedule == ScheduleKind::kZbH1 ? std::min<int64_t>(micro_batches, layout.pp) : alive;
+  // Under ZB-H1 and ZB-H2 the head's weight gradient waits: its inputs stay for every micro-batch in
+  // flight. A frozen head has none.
+  const bool waits =
+      layout.schedule == ScheduleKind::kZbH1 || layout.schedule == ScheduleKind::kZbH2;
+  int64_t inputs = waits ? PeakChunksInFlight(layout, layout.pp - 1, micro_batches) : alive;
   if (!ends.keeps_head_input) inputs = 0;
   // Each further predicted token has a loss of its own; the losses run one after another.
   const int64_t further = alive * context.model.mtp_layers;

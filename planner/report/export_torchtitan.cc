@@ -161,8 +161,9 @@ absl::Status CheckLacks(const Layout& l) {
         "torchtitan recomputes all layers alike and picks operators itself; must be none, "
         "selective or full");
   }
-  if (l.schedule == ScheduleKind::kZbH1) {
-    return CannotExport("sched=zb_h1",
+  if (l.schedule == ScheduleKind::kZbH1 || l.schedule == ScheduleKind::kZbH2 ||
+      l.schedule == ScheduleKind::kVHalf) {
+    return CannotExport(absl::StrCat("sched=", std::string(ScheduleName(l.schedule))),
                         "torchtitan does not have this schedule; must be gpipe, 1f1b, interleaved, "
                         "breadth_first or zb_v");
   }

@@ -61,7 +61,7 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      "sequence length $0 is not a multiple of tp * cp = $1", nullptr, RuleLevel::kSequence},
     {Rule::kScheduleChunks, "schedule_chunks", ChunksDoNotFit,
      "vpp = $0 is not possible with this schedule and pp = $1: interleaved needs vpp and pp of at "
-     "least 2; zb_v needs vpp 2; gpipe, 1f1b and zb_h1 need vpp 1",
+     "least 2; zb_v and v_half need vpp 2; gpipe, 1f1b, zb_h1 and zb_h2 need vpp 1",
      nullptr, RuleLevel::kPipeline},
     {Rule::kRecomputeLayers, "recompute_layers", RecomputesMoreThanAChunk,
      "rc=block:$0 recomputes more layers than the $1 of a chunk", nullptr, RuleLevel::kLayout},
@@ -127,7 +127,7 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      "global batch $0 is not a multiple of dp * micro-batch = $1", nullptr, RuleLevel::kMicroBatch},
     {Rule::kZeroBubbleBatches, "zero_bubble_batches", TooFewMicroBatches,
      "$0 micro-batches are fewer than the $1 that hide the bubble: zb_h1 needs pp, zb_v "
-     "2 * pp - 1",
+     "2 * pp - 1, v_half 2 * pp",
      nullptr, RuleLevel::kMicroBatch},
     {Rule::kInterleaveBatches, "interleave_batches", RoundsAreNotWhole,
      "$0 micro-batches are not a multiple of pp = $1, as interleaving needs", nullptr,

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "planner/schedule/v_half_block.h"
+
 namespace meshwright::planner {
 namespace {
 
@@ -157,6 +159,37 @@ std::vector<Action> ScheduleZbV(int32_t pipeline_ranks, int32_t rank, int32_t mi
   while (chunks.weights(1) < planned) chunks.Weight(1);
   while (chunks.weights(0) < planned) chunks.Weight(0);
   return chunks.Take();
+}
+
+std::vector<Action> ScheduleZbH2(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches) {
+  return ScheduleZbH1(2 * pipeline_ranks - 1, 2 * rank, micro_batches);
+}
+
+// One micro-batch's block repeats every kTicks ticks. Passes of a rank never share a tick, so their
+// times order them.
+std::vector<Action> ScheduleVHalf(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches) {
+  const VHalfBlock block(pipeline_ranks, rank);
+  struct Pass {
+    int64_t tick = 0;
+    Action action;
+  };
+  std::vector<Pass> passes;
+  passes.reserve(6 * static_cast<size_t>(micro_batches));
+  for (int32_t i = 0; i < micro_batches; ++i) {
+    const int64_t begin = int64_t{i} * VHalfBlock::kTicks;
+    for (int32_t chunk = 0; chunk < 2; ++chunk) {
+      const VHalfBlock::Chunk& ticks = block.chunk(chunk);
+      passes.push_back({begin + ticks.forward, {ActionKind::kForward, i, chunk}});
+      passes.push_back({begin + ticks.input, {ActionKind::kBackwardInput, i, chunk}});
+      passes.push_back({begin + ticks.weight, {ActionKind::kBackwardWeight, i, chunk}});
+    }
+  }
+  std::sort(passes.begin(), passes.end(),
+            [](const Pass& a, const Pass& b) { return a.tick < b.tick; });
+  std::vector<Action> actions;
+  actions.reserve(passes.size());
+  for (const Pass& pass : passes) actions.push_back(pass.action);
+  return actions;
 }
 
 }  // namespace meshwright::planner

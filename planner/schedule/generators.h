@@ -43,4 +43,15 @@ std::vector<Action> ScheduleZbH1(int32_t pipeline_ranks, int32_t rank, int32_t m
 // 1 micro-batches without the actions of the missing micro-batches.
 std::vector<Action> ScheduleZbV(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches);
 
+// Returns ZB-H2 (arXiv 2401.10241, section 2), for which the warm-up of ZB-H1 and the delay of its
+// weight gradients double: rank r warms up with 2 (p - r - 1) forwards and delays 2r weight
+// gradients. Up to min(m, 2p - 1) micro-batches are in flight on every rank. The list is that of
+// ZB-H1 on every other one of 2p - 1 ranks.
+std::vector<Action> ScheduleZbH2(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches);
+
+// Returns V-Half (arXiv 2405.15362): two chunks per rank in V placement, in the order of
+// planner/schedule/v_half_block.h. At most p + 3 chunks are in flight, about half as many as p whole
+// micro-batches.
+std::vector<Action> ScheduleVHalf(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches);
+
 }  // namespace meshwright::planner

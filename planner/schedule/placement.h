@@ -1,9 +1,9 @@
 // Maps the stages of the model to pipeline ranks.
 //
 // The model is cut into pp * vpp stages, numbered in the order in which a micro-batch passes them
-// forward. In every schedule but zb_v, chunk j of rank r is stage j * pp + r. zb_v lays the stages
-// out as a V: rank r holds stages r and 2 * pp - 1 - r. The first and the last stage are then on
-// rank 0, and the two middle stages on the last rank, without a send between them.
+// forward. In most schedules, chunk j of rank r is stage j * pp + r. The V schedules (IsV()) lay the
+// stages out as a V: rank r holds stages r and 2 * pp - 1 - r. The first and the last stage are then
+// on rank 0, and the two middle stages on the last rank, without a send between them.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,18 @@ struct ChunkPlace {
 inline int32_t StageCount(const Layout& layout) { return layout.pp * layout.vpp; }
 
 // Returns the stage of a chunk.
-// REQUIRES: 0 <= rank < pp, 0 <= chunk < vpp, and vpp == 2 under zb_v.
+// REQUIRES: 0 <= rank < pp, 0 <= chunk < vpp, and vpp == 2 under a V schedule.
 inline int32_t StageOfChunk(const Layout& layout, int32_t rank, int32_t chunk) {
-  const bool turns_back = layout.schedule == ScheduleKind::kZbV && chunk == 1;
+  const bool turns_back = IsV(layout.schedule) && chunk == 1;
   return turns_back ? 2 * layout.pp - 1 - rank : chunk * layout.pp + rank;
 }
 
 // Returns the rank and chunk of a stage.
-// REQUIRES: 0 <= stage < StageCount(layout), and vpp == 2 under zb_v.
+// REQUIRES: 0 <= stage < StageCount(layout), and vpp == 2 under a V schedule.
 inline ChunkPlace PlaceOfStage(const Layout& layout, int32_t stage) {
   const int32_t chunk = stage / layout.pp;
   const int32_t position = stage % layout.pp;
-  const bool turns_back = layout.schedule == ScheduleKind::kZbV && chunk == 1;
+  const bool turns_back = IsV(layout.schedule) && chunk == 1;
   return {.rank = turns_back ? layout.pp - 1 - position : position, .chunk = chunk};
 }
 

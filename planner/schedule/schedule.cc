@@ -28,6 +28,10 @@ std::vector<Action> Generate(const Layout& layout, int32_t rank, int32_t micro_b
       return ScheduleZbH1(layout.pp, rank, micro_batches);
     case ScheduleKind::kZbV:
       return ScheduleZbV(layout.pp, rank, micro_batches);
+    case ScheduleKind::kZbH2:
+      return ScheduleZbH2(layout.pp, rank, micro_batches);
+    case ScheduleKind::kVHalf:
+      return ScheduleVHalf(layout.pp, rank, micro_batches);
   }
   return {};
 }

@@ -39,6 +39,10 @@ constexpr ScheduleNeeds NeedsOf(ScheduleKind schedule) {
               .most_chunks = 2,
               .micro_batches_per_rank = 2,
               .more_micro_batches = -1};
+    case ScheduleKind::kZbH2:
+      return {};
+    case ScheduleKind::kVHalf:
+      return {.least_chunks = 2, .most_chunks = 2, .micro_batches_per_rank = 2};
   }
   return {};
 }

@@ -54,14 +54,15 @@ TEST(LayoutOf, KnowsTheSchedules) {
   const std::pair<const char*, ScheduleKind> cases[] = {
       {"1f1b", ScheduleKind::k1f1b},   {"1f1b-interleaved", ScheduleKind::kInterleaved},
       {"gpipe", ScheduleKind::kGpipe}, {"fsdp2", ScheduleKind::k1f1b},
-      {"zb-1p", ScheduleKind::kZbH1},  {"zb-v", ScheduleKind::kZbV}};
+      {"zb-1p", ScheduleKind::kZbH1},  {"zb-2p", ScheduleKind::kZbH2},
+      {"V-Half", ScheduleKind::kVHalf}, {"zb-v", ScheduleKind::kZbV}};
   for (const auto& [name, kind] : cases) {
     row.schedule = name;
     ASSERT_TRUE(LayoutOf(row).ok()) << name;
     EXPECT_EQ(LayoutOf(row)->schedule, kind) << name;
   }
   EXPECT_EQ(LayoutOf(row)->vpp, 2);  // zb-v
-  for (const char* name : {"zb-2p", "V-Half", "1f1b + vocab-2", "DualPipe"}) {
+  for (const char* name : {"V-Min", "DualPipe"}) {
     row.schedule = name;
     EXPECT_THAT(LayoutText(row), HasSubstr(": is not modelled yet: ")) << name;
   }

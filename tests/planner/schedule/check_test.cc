@@ -32,25 +32,12 @@ TEST(CheckSchedule, AcceptsWhatEveryGeneratorMakes) {
 
 TEST(CheckSchedule, AcceptsWidePipelines) {
   for (const ScheduleKind schedule : kAllSchedules) {
-    const int32_t vpp = schedule == ScheduleKind::kInterleaved || schedule == ScheduleKind::kZbV ||
+    const int32_t vpp = schedule == ScheduleKind::kInterleaved || IsV(schedule) ||
                                 schedule == ScheduleKind::kBreadthFirst
                             ? 2
                             : 1;
     const Layout layout = Pipeline(schedule, 64, vpp);
     EXPECT_EQ(Problem(layout, 192, MakeSchedules(layout, 192).value()), "") << Name(layout, 192);
-  }
-}
-
-TEST(CheckSchedule, AcceptsZbH2) {
-  for (int32_t p = 1; p <= 8; ++p) {
-    for (int32_t m = 1; m <= 20; ++m) {
-      ScheduleLists lists;
-      for (int32_t rank = 0; rank < p; ++rank) {
-        lists.push_back(ScheduleZbH2(p, rank, m));
-        EXPECT_LE(PeakInFlight(lists.back()), std::min(m, 2 * p - 1));
-      }
-      EXPECT_EQ(Problem(Pipeline(ScheduleKind::kZbH1, p, 1), m, lists), "");
-    }
   }
 }
 

@@ -59,6 +59,10 @@ Per sweep and in total:
                             the device (row pick_safe); a pick that ran out of memory costs the full
                             best; in total the mean over sweeps of at least 2 rows
   regret_likely_points      the same below an OOM probability of 0.5 (row pick_likely)
+  regret_likely_share       the likely pick's measured step per token divided by the best measured one,
+                            less 1; mean over the `choices` between at least 6 layouts of one sweep,
+                            model, global batch and number of devices (largest: _max); picks that ran
+                            out of memory are counted in likely_out_of_memory instead
   inside_interval           share of measured step times inside the predicted interval
 )";
 

@@ -32,7 +32,7 @@ constexpr char kValidatedRuns[] =
     "large,llama-y,40,5120,13824,40,40,32000,2048,toy,8,1,3,1,1,64,,ok,9.0,\n"
     "large,llama-y,40,5120,13824,40,40,,2048,toy,8,8,1,1,1,64,,ok,9.0,\n"
     "large,mixtral-y,40,5120,13824,40,40,32000,2048,toy,8,8,1,1,1,64,,ok,9.0,\n"
-    "large,llama-y,40,5120,13824,40,40,32000,2048,toy,8,2,4,1,1,64,zb-2p,ok,9.0,\n";
+    "large,llama-y,40,5120,13824,40,40,32000,2048,toy,8,2,4,1,1,64,dualpipe,ok,9.0,\n";
 
 class ValidateCommandTest : public testing::Test {
  protected:

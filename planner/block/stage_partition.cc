@@ -30,6 +30,9 @@ struct Cut {
   int64_t layers = 0;
   ModelCost cost = {};    // under kByCost
   StageSplit split = {};  // overrides the partition where it is not empty
+  // Stages at either end that hold a part of the embedding or of the head: one for each rank if the
+  // schedule divides the vocabulary.
+  int64_t ends = 1;
 
   friend bool operator==(const Cut&, const Cut&) = default;
 };
@@ -37,6 +40,7 @@ struct Cut {
 Cut CutOf(const ModelSpec& model, int64_t layers, const Layout& layout, StagePartition partition) {
   Cut cut = {
       .partition = partition, .stages = StagesOf(layout), .layers = layers, .split = layout.stages};
+  if (DividesVocabulary(layout.schedule)) cut.ends = layout.pp;
   if (partition == StagePartition::kByCost) {
     cut.cost = {.layer = static_cast<double>(ProjectionParameters(model, model.groups.front())),
                 .head = static_cast<double>(EmbeddingParameters(model))};
@@ -84,7 +88,7 @@ StageLayers SplitStage(const Cut& cut, int64_t stage) {
           .has_head = stage == cut.stages - 1};
 }
 
-StageLayers StageOf(const Cut& cut, int64_t stage) {
+StageLayers LayersOfStage(const Cut& cut, int64_t stage) {
   if (!cut.split.empty()) return SplitStage(cut, stage);
   switch (cut.partition) {
     case StagePartition::kByCost:
@@ -96,6 +100,13 @@ StageLayers StageOf(const Cut& cut, int64_t stage) {
   }
   if (cut.layers % cut.stages == 0) return ItemsStage(cut, cut.layers, 0, stage);
   return ItemsStage(cut, cut.layers + 2, 1, stage);
+}
+
+StageLayers StageOf(const Cut& cut, int64_t stage) {
+  StageLayers held = LayersOfStage(cut, stage);
+  held.has_embedding |= stage < cut.ends;
+  held.has_head |= stage >= cut.stages - cut.ends;
+  return held;
 }
 
 // What a table depends on.
@@ -213,8 +224,8 @@ StageSplit SplitByCost(const ModelSpec& model, int64_t seq_len, int64_t stages) 
   int64_t on_last = 0;
   double slowest = std::numeric_limits<double>::infinity();
   for (int64_t count = 0; count <= layers; ++count) {
-    const double here = std::max(static_cast<double>(count) + head,
-                                 static_cast<double>(longest_of_others(count)));
+    const double here =
+        std::max(static_cast<double>(count) + head, static_cast<double>(longest_of_others(count)));
     if (here > slowest) continue;  // of equal counts, the one that leaves the others least
     slowest = here;
     on_last = count;

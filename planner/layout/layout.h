@@ -33,10 +33,14 @@ enum class ScheduleKind : uint8_t {
   kZbH1,
   kZbV,
   kZbH2,
-  kVHalf
+  kVHalf,
+  k1f1bVocab1,
+  k1f1bVocab2,
+  k1f1bInterlaced,
+  kVHalfVocab1
 };
 
-inline constexpr EnumNames<ScheduleKind, 8> kScheduleNames = {{
+inline constexpr EnumNames<ScheduleKind, 12> kScheduleNames = {{
     {ScheduleKind::kGpipe, "gpipe"},
     {ScheduleKind::k1f1b, "1f1b"},
     {ScheduleKind::kInterleaved, "interleaved"},
@@ -45,6 +49,10 @@ inline constexpr EnumNames<ScheduleKind, 8> kScheduleNames = {{
     {ScheduleKind::kZbV, "zb_v"},
     {ScheduleKind::kZbH2, "zb_h2"},
     {ScheduleKind::kVHalf, "v_half"},
+    {ScheduleKind::k1f1bVocab1, "1f1b_vocab1"},
+    {ScheduleKind::k1f1bVocab2, "1f1b_vocab2"},
+    {ScheduleKind::k1f1bInterlaced, "1f1b_interlaced"},
+    {ScheduleKind::kVHalfVocab1, "v_half_vocab1"},
 }};
 
 struct Layout {
@@ -89,13 +97,23 @@ struct Layout {
 // Returns whether the schedule runs the input gradient and the weight gradient as separate actions.
 inline bool HasWeightActions(ScheduleKind schedule) {
   return schedule == ScheduleKind::kZbH1 || schedule == ScheduleKind::kZbV ||
-         schedule == ScheduleKind::kZbH2 || schedule == ScheduleKind::kVHalf;
+         schedule == ScheduleKind::kZbH2 || schedule == ScheduleKind::kVHalf ||
+         schedule == ScheduleKind::kVHalfVocab1;
 }
 
 // Returns whether the stages lie in a V: each rank has two chunks, and the second chunks are in
 // reverse order (planner/schedule/placement.h).
 constexpr bool IsV(ScheduleKind schedule) {
-  return schedule == ScheduleKind::kZbV || schedule == ScheduleKind::kVHalf;
+  return schedule == ScheduleKind::kZbV || schedule == ScheduleKind::kVHalf ||
+         schedule == ScheduleKind::kVHalfVocab1;
+}
+
+// Returns whether every pipeline rank holds an equal part of the embedding and of the head
+// (vocabulary parallelism, arXiv 2411.05288). The head of a micro-batch then runs on all ranks, in
+// actions of its own.
+constexpr bool DividesVocabulary(ScheduleKind schedule) {
+  return schedule == ScheduleKind::k1f1bVocab1 || schedule == ScheduleKind::k1f1bVocab2 ||
+         schedule == ScheduleKind::k1f1bInterlaced || schedule == ScheduleKind::kVHalfVocab1;
 }
 
 // Returns whether the schedule is GPipe, 1F1B, or interleaved 1F1B, the usual choice for several

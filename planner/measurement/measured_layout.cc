@@ -119,8 +119,8 @@ absl::Status ReadSchedule(const Measurement& row, const ModelSpec& model, Layout
   if (!meaning.kind) {
     return FieldError(
         "schedule", row.schedule,
-        "is not modelled; 1f1b, 1f1b-interleaved, gpipe, breadth_first, fsdp, zb-1p, zb-2p, zb-v "
-        "and v-half are");
+        "is not modelled; 1f1b, 1f1b-interleaved, gpipe, breadth_first, fsdp, zb-1p, zb-2p, "
+        "zb-v, v-half, 1f1b+vocab-1, 1f1b+vocab-2, 1f1b+interlaced and v-half+vocab-1 are");
   }
   layout.schedule = *meaning.kind;
   // The V is two chunks by its nature, and interleaving takes at least two.

@@ -113,7 +113,8 @@ FrameworkProfile WithSchedule(FrameworkProfile profile, const Layout& layout) {
   if (schedule == ScheduleKind::kZbH1) profile.supports.has_zb_h1 = true;
   if (schedule == ScheduleKind::kZbV) profile.supports.has_zb_v = true;
   if (schedule == ScheduleKind::kZbH2) profile.supports.has_zb_h2 = true;
-  if (schedule == ScheduleKind::kVHalf) profile.supports.has_v_half = true;
+  if (IsV(schedule) && schedule != ScheduleKind::kZbV) profile.supports.has_v_half = true;
+  if (DividesVocabulary(schedule)) profile.supports.has_vocab_parallel = true;
   return profile;
 }
 

@@ -22,7 +22,8 @@ namespace {
 // Empty where the time says nothing of the layout: an `environment=suspect` among the notes.
 std::string ChoiceOf(const Measurement& row) {
   const std::vector<std::string_view> environments = NotedValues(row.notes, "environment");
-  if (std::find(environments.begin(), environments.end(), "suspect") != environments.end()) return "";
+  if (std::find(environments.begin(), environments.end(), "suspect") != environments.end())
+    return "";
   const auto number = [](const OptionalInt& value) { return value ? absl::StrCat(*value) : ""; };
   return absl::StrCat(row.sweep, "|", row.model, "|", number(row.layers), "|", number(row.hidden),
                       "|", number(row.vocab), "|", number(row.seq), "|", number(row.gbs), "|",

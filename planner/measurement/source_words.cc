@@ -55,6 +55,15 @@ constexpr std::array kSchedules = {
     Schedule{"zero bubble h2", ScheduleKind::kZbH2},
     Schedule{"v half", ScheduleKind::kVHalf},
     Schedule{"vhalf", ScheduleKind::kVHalf},
+    Schedule{"1f1b+vocab 1", ScheduleKind::k1f1bVocab1},
+    Schedule{"1f1b+vocab 2", ScheduleKind::k1f1bVocab2},
+    Schedule{"1f1b+interlaced", ScheduleKind::k1f1bInterlaced},
+    Schedule{"v half+vocab 1", ScheduleKind::kVHalfVocab1},
+    // As a layout's own text names them.
+    Schedule{"1f1b vocab1", ScheduleKind::k1f1bVocab1},
+    Schedule{"1f1b vocab2", ScheduleKind::k1f1bVocab2},
+    Schedule{"1f1b interlaced", ScheduleKind::k1f1bInterlaced},
+    Schedule{"v half vocab1", ScheduleKind::kVHalfVocab1},
 };
 
 // The end of the names of schedules whose stages have equal costs.
@@ -63,7 +72,6 @@ constexpr std::string_view kEvenedStages = "+redis";
 // Parts of the names of schedules that are known and not modelled.
 using Known = std::pair<std::string_view, std::string_view>;
 constexpr std::array kKnownSchedules = {
-    Known{"vocab", "a schedule that divides embedding and head over all pipeline ranks"},
     Known{"v min", "a V-shaped schedule with a third of the activations of 1f1b"},
     Known{"vmin", "a V-shaped schedule with a third of the activations of 1f1b"},
     Known{"dualpipe", "a schedule that feeds the pipeline from both ends"},

@@ -90,8 +90,8 @@ bool CanBePicked(const RowPrediction& row) {
   return row.outcome == RunOutcome::kOom || (row.outcome == RunOutcome::kOk && row.mfu);
 }
 
-// Returns the fastest predicted row that `admits` lets through, the first of equals; nullptr if there
-// is none.
+// Returns the fastest predicted row that `admits` lets through, the first of equals; nullptr if
+// there is none.
 template <typename Admits>
 const RowPrediction* FastestPredicted(const Rows& rows, Admits admits) {
   const RowPrediction* fastest = nullptr;

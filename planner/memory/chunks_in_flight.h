@@ -20,8 +20,8 @@ class ChunksInFlight {
       : schedule_(layout.schedule),
         p_(layout.pp),
         all_(PeakChunksInFlight(layout, rank, micro_batches)),
-        second_arm_(schedule_ == ScheduleKind::kVHalf
-                        ? VHalfBlock(layout.pp, rank).MostInFlight(micro_batches)[1]
+        second_arm_(IsV(schedule_) && schedule_ != ScheduleKind::kZbV
+                        ? BlockOf(layout, rank).MostInFlight(micro_batches)[1]
                         : std::min<int64_t>(micro_batches, rank + 1)) {
     // Warm-up takes p micro-batches through one chunk, then through the next.
     const int64_t round = schedule_ == ScheduleKind::kInterleaved ? p_ * layout.vpp : layout.vpp;
@@ -33,6 +33,7 @@ class ChunksInFlight {
     switch (schedule_) {
       case ScheduleKind::kZbV:
       case ScheduleKind::kVHalf:
+      case ScheduleKind::kVHalfVocab1:
         return chunk == 1 ? second_arm_ : all_ - second_arm_;
       case ScheduleKind::kInterleaved:
         return rounds_ * p_ + std::clamp<int64_t>(left_ - chunk * p_, 0, p_);

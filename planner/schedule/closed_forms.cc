@@ -31,10 +31,17 @@ int64_t PeakChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_bat
       return std::min(m, 2 * p - rank - 1) + std::min<int64_t>(m, rank + 1);
     case ScheduleKind::kZbH2:
       return std::min(m, 2 * p - 1) * v;
-    case ScheduleKind::kVHalf: {
-      const auto [first, second] = VHalfBlock(layout.pp, rank).MostInFlight(m);
+    case ScheduleKind::kVHalf:
+    case ScheduleKind::kVHalfVocab1: {
+      const auto [first, second] = BlockOf(layout, rank).MostInFlight(m);
       return first + second;
     }
+    case ScheduleKind::k1f1bVocab1:
+      return std::min(m, p - rank + 2);
+    case ScheduleKind::k1f1bVocab2:
+      return std::min(m, p - rank + 1);
+    case ScheduleKind::k1f1bInterlaced:
+      return std::min(m, 3 * (p - rank) / 2);
   }
   return m * v;
 }
@@ -63,6 +70,9 @@ double BubbleTime(const Layout& layout, int64_t micro_batches, const StageDurati
   switch (layout.schedule) {
     case ScheduleKind::kGpipe:
     case ScheduleKind::k1f1b:
+    case ScheduleKind::k1f1bVocab1:
+    case ScheduleKind::k1f1bVocab2:
+    case ScheduleKind::k1f1bInterlaced:
       return GpipeBubble(layout.pp, rank);
     case ScheduleKind::kInterleaved:
       return InterleavedBubble(layout.pp, layout.vpp, rank);
@@ -75,6 +85,7 @@ double BubbleTime(const Layout& layout, int64_t micro_batches, const StageDurati
     case ScheduleKind::kZbH2:
       return ZbH2Bubble(layout.pp, micro_batches, rank);
     case ScheduleKind::kVHalf:
+    case ScheduleKind::kVHalfVocab1:
       return VHalfBubble(layout.pp, rank);
   }
   return 0.0;
@@ -86,6 +97,9 @@ double ExposedHops(const Layout& layout, int64_t micro_batches) {
     case ScheduleKind::kGpipe:
       return GpipeHops(layout.pp);
     case ScheduleKind::k1f1b:
+    case ScheduleKind::k1f1bVocab1:
+    case ScheduleKind::k1f1bVocab2:
+    case ScheduleKind::k1f1bInterlaced:
       return OneFOneBHops(layout.pp, micro_batches);
     case ScheduleKind::kInterleaved:
       return InterleavedHops(layout.pp, layout.vpp);
@@ -98,6 +112,7 @@ double ExposedHops(const Layout& layout, int64_t micro_batches) {
     case ScheduleKind::kZbH2:
       return ZbH2Hops(layout.pp);
     case ScheduleKind::kVHalf:
+    case ScheduleKind::kVHalfVocab1:
       return VHalfHops(layout.pp);
   }
   return 0.0;

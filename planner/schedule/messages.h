@@ -64,7 +64,7 @@ class MessageEnds {
   };
 
   const Ends& OfKind(const Action& action) const {
-    if (action.kind == ActionKind::kBackwardWeight) return none_;
+    if (!PassesOn(action.kind)) return none_;
     return (action.kind == ActionKind::kForward ? forward_
                                                 : backward_)[static_cast<size_t>(action.chunk)];
   }

@@ -49,11 +49,11 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenBy{
             "tp1.pp2.dp1.vpp2.sched=1f1b", 2, Rule::kScheduleChunks,
             "vpp = 2 is not possible with this schedule and pp = 2: interleaved needs vpp and pp "
-            "of at least 2; zb_v and v_half need vpp 2; gpipe, 1f1b, zb_h1 and zb_h2 need vpp 1"},
+            "of at least 2; zb_v, v_half and v_half_vocab1 need vpp 2; the others need vpp 1"},
         BrokenBy{
             "tp1.pp1.dp1.vpp2", 1, Rule::kScheduleChunks,
             "vpp = 2 is not possible with this schedule and pp = 1: interleaved needs vpp and pp "
-            "of at least 2; zb_v and v_half need vpp 2; gpipe, 1f1b, zb_h1 and zb_h2 need vpp 1"},
+            "of at least 2; zb_v, v_half and v_half_vocab1 need vpp 2; the others need vpp 1"},
         BrokenBy{"tp1.pp8.dp1.rc=block:5", 8, Rule::kRecomputeLayers,
                  "rc=block:5 recomputes more layers than the 4 of a chunk"},
         BrokenBy{"tp2.pp1.dp1.zero1", 2, Rule::kZeroRanks,

@@ -92,6 +92,28 @@ TEST_F(BrokenLists, ADeadlockNamesEveryRankThatIsStuck) {
             "F1.c0 waits for stage 0 on rank 0");
 }
 
+TEST_F(BrokenLists, PassesOfTheHeadNeedAScheduleThatDividesTheVocabulary) {
+  lists_[0].push_back({ActionKind::kVocabularyForward, 0, 0});
+  EXPECT_THAT(Problem(layout_, 3, lists_), HasSubstr("S0.c0 is a pass of the vocabulary"));
+}
+
+TEST(CheckSchedule, NamesAMissingPassOfTheHead) {
+  const Layout layout = Pipeline(ScheduleKind::k1f1bVocab1, 2, 1);
+  ScheduleLists lists = MakeSchedules(layout, 3).value();
+  std::erase(lists[1], Action{ActionKind::kVocabularyBackward, 2, 0});
+  EXPECT_EQ(Problem(layout, 3, lists), "pipeline rank 1: no backward of micro-batch 2 in the head");
+}
+
+// Rank 0 waits for the gradient of micro-batch 0, for which rank 1 needs rank 0's part of the head.
+TEST(CheckSchedule, FindsADeadlockOfPassesOfTheHead) {
+  const Layout layout = Pipeline(ScheduleKind::k1f1bVocab1, 2, 1);
+  ScheduleLists lists = MakeSchedules(layout, 1).value();
+  std::swap(lists[0][1], lists[0][3]);  // F0 B0 T0 S0
+  std::swap(lists[0][2], lists[0][3]);
+  EXPECT_THAT(Problem(layout, 1, lists),
+              HasSubstr("pipeline rank 1 at T0.c0 waits for the head's passes"));
+}
+
 TEST_F(BrokenLists, MessagesOutOfOrderAreNamed) {
   lists_[0] = MakeSchedule(Pipeline(ScheduleKind::kGpipe, 2, 1), 0, 3).value();
   lists_[1] = lists_[0];

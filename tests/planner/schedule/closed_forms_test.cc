@@ -45,6 +45,11 @@ double StepTime(const Layout& layout, int32_t m, const PipelineTimes& times) {
   return layout.schedule == ScheduleKind::kZbH2 ? timeline.RepeatedStepTime() : timeline.makespan_s;
 }
 
+// Whether the forms of time are bounds.
+bool OverlapsTheHead(ScheduleKind schedule) {
+  return DividesVocabulary(schedule) && schedule != ScheduleKind::k1f1bInterlaced;
+}
+
 // Whether the forms of time hold only if F = B = W.
 bool NeedsEqualParts(ScheduleKind schedule) {
   return IsV(schedule) || schedule == ScheduleKind::kZbH2;
@@ -73,6 +78,15 @@ TEST_P(ClosedForms, BubbleIsWhatTheSimulatorFinds) {
     for (const StageDurations& rank : kTimes) {
       if (NeedsEqualParts(layout.schedule) && !(rank == kEqual)) continue;
       const double bubble_s = StepTime(layout, m, EqualTimes(layout, rank)) - m * rank.total_s();
+      if (OverlapsTheHead(layout.schedule)) {
+        // Passes lie where they are due if the backward takes twice the forward.
+        if (!(rank == kEqual)) continue;
+        EXPECT_GE(bubble_s, BubbleTime(layout, m, rank) - 1e-9) << Name(layout, m);
+        const double more = IsV(layout.schedule) ? layout.pp + 2.0 : 4.0;
+        EXPECT_LE(bubble_s, BubbleTime(layout, m, rank) + more * rank.forward_s + 1e-9)
+            << Name(layout, m);
+        continue;
+      }
       EXPECT_NEAR(bubble_s, BubbleTime(layout, m, rank), 1e-9) << Name(layout, m);
     }
   });
@@ -84,6 +98,7 @@ TEST_P(ClosedForms, ShortHopsAddWhatTheSimulatorFinds) {
     const int32_t p = layout.pp;
     if (layout.schedule == ScheduleKind::k1f1b && m % p != 0) return;
     if (layout.schedule == ScheduleKind::kZbH1 && m <= p) return;
+    if (DividesVocabulary(layout.schedule)) return;  // the form is 1f1b's or v_half's
     const double hops = (StepTime(layout, m, EqualTimes(layout, kEqual, kHop)) -
                          StepTime(layout, m, EqualTimes(layout, kEqual))) /
                         kHop;

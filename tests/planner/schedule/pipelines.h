@@ -12,9 +12,10 @@
 namespace meshwright::planner {
 
 inline constexpr ScheduleKind kAllSchedules[] = {
-    ScheduleKind::kGpipe,        ScheduleKind::k1f1b, ScheduleKind::kInterleaved,
-    ScheduleKind::kBreadthFirst, ScheduleKind::kZbH1, ScheduleKind::kZbV,
-    ScheduleKind::kZbH2,         ScheduleKind::kVHalf};
+    ScheduleKind::kGpipe,        ScheduleKind::k1f1b,           ScheduleKind::kInterleaved,
+    ScheduleKind::kBreadthFirst, ScheduleKind::kZbH1,           ScheduleKind::kZbV,
+    ScheduleKind::kZbH2,         ScheduleKind::kVHalf,          ScheduleKind::k1f1bVocab1,
+    ScheduleKind::k1f1bVocab2,   ScheduleKind::k1f1bInterlaced, ScheduleKind::kVHalfVocab1};
 
 inline Layout Pipeline(ScheduleKind schedule, int32_t pp, int32_t vpp) {
   Layout layout;

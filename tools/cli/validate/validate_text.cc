@@ -109,9 +109,10 @@ void PrintSpeed(const Sweeps& sweeps, const planner::ValidationReport& report, s
   if (total.choices == 0) return;
   out << "choices between at least 6 layouts of one sweep, model, batch and number of devices: "
       << FormatCount(total.choices) << "; the likely pick's step per token is "
-      << PercentText(total.regret_likely_share) << " above the best\nmeasured one (largest: "
-      << PercentText(total.regret_likely_share_max) << "), without the "
-      << FormatCount(total.likely_out_of_memory) << " picks that ran out of memory\n";
+      << PercentText(total.regret_likely_share)
+      << " above the best\nmeasured one (largest: " << PercentText(total.regret_likely_share_max)
+      << "), without the " << FormatCount(total.likely_out_of_memory)
+      << " picks that ran out of memory\n";
 }
 
 void PrintLeftOut(const planner::ValidationReport& report, size_t shown, std::ostream& out) {

@@ -136,7 +136,8 @@ TEST_F(ValidateCommandTest, ACellThatCannotBeReadCostsItsRowAlone) {
   const std::string rows = folder_ / "odd_rows.csv";
   const CommandOutput run = RunCommand({"validate", "--measurements", runs, "--rows", rows});
   EXPECT_EQ(run.exit_code, 3) << run.err;
-  EXPECT_THAT(Read(rows), HasSubstr("0,a,,,,,,line 2 tp = x: must be a whole number or empty,,,,,0\n"));
+  EXPECT_THAT(Read(rows),
+              HasSubstr("0,a,,,,,,line 2 tp = x: must be a whole number or empty,,,,,0\n"));
   EXPECT_THAT(Read(rows), HasSubstr("1,b,"));
 }
 

@@ -124,6 +124,9 @@ planner::MeasuredRank RankOf(const planner::Layout& layout, const SliceStage& st
       case planner::ActionKind::kBackwardWeight:
         chunk.weight_gradient = action.part;
         break;
+      case planner::ActionKind::kVocabularyForward:
+      case planner::ActionKind::kVocabularyBackward:
+        break;  // the worker has no schedule that divides the vocabulary
     }
   }
   return rank;

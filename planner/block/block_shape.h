@@ -96,8 +96,8 @@ struct BlockShape {
   bool selective_alternates_products = false;
   // If true, recompute ends with the last tensor that backward reads.
   bool recompute_stops_early = false;
-  int64_t keys = 0;                      // the sequence length
-  bool bidirectional = false;            // every query sees all keys, not only those before it
+  int64_t keys = 0;             // the sequence length
+  bool bidirectional = false;   // every query sees all keys, not only those before it
   int64_t document_tokens = 0;  // the mean length of documents in a sequence, or 0 for one document
   int64_t window = 0;           // number of newest keys that a query sees; 0: all keys before it
   bool chunked = false;         // a query sees the keys of its own chunk of `window` tokens instead
@@ -136,7 +136,10 @@ struct BlockShape {
   int64_t ring_gradient_bytes = 2;  // bytes per element of gradients in ring messages
 
   // For the embedding and the head:
-  int64_t vocab = 0;  // vocabulary as the framework pads it for the TP ranks
+  int64_t vocab = 0;  // vocabulary as the framework pads it for the ranks that divide it
+  // Ranks that divide the embedding and the head: those of tensor parallelism, times those of the
+  // pipeline if the schedule divides the vocabulary.
+  int64_t vocab_ranks = 1;
   bool tied_embeddings = false;
   bool head_bias = false;
   bool embedding_norm = false;

@@ -1,6 +1,7 @@
 #include "planner/block/stage_partition.h"
 
 #include <cmath>
+#include <limits>
 
 #include "planner/block/parameters.h"
 #include "planner/containers/memo.h"
@@ -29,6 +30,9 @@ struct Cut {
   int64_t layers = 0;
   ModelCost cost = {};    // under kByCost
   StageSplit split = {};  // overrides the partition where it is not empty
+  // Stages at either end that hold a part of the embedding or of the head: one for each rank if the
+  // schedule divides the vocabulary.
+  int64_t ends = 1;
 
   friend bool operator==(const Cut&, const Cut&) = default;
 };
@@ -36,6 +40,7 @@ struct Cut {
 Cut CutOf(const ModelSpec& model, int64_t layers, const Layout& layout, StagePartition partition) {
   Cut cut = {
       .partition = partition, .stages = StagesOf(layout), .layers = layers, .split = layout.stages};
+  if (DividesVocabulary(layout.schedule)) cut.ends = layout.pp;
   if (partition == StagePartition::kByCost) {
     cut.cost = {.layer = static_cast<double>(ProjectionParameters(model, model.groups.front())),
                 .head = static_cast<double>(EmbeddingParameters(model))};
@@ -83,7 +88,7 @@ StageLayers SplitStage(const Cut& cut, int64_t stage) {
           .has_head = stage == cut.stages - 1};
 }
 
-StageLayers StageOf(const Cut& cut, int64_t stage) {
+StageLayers LayersOfStage(const Cut& cut, int64_t stage) {
   if (!cut.split.empty()) return SplitStage(cut, stage);
   switch (cut.partition) {
     case StagePartition::kByCost:
@@ -95,6 +100,13 @@ StageLayers StageOf(const Cut& cut, int64_t stage) {
   }
   if (cut.layers % cut.stages == 0) return ItemsStage(cut, cut.layers, 0, stage);
   return ItemsStage(cut, cut.layers + 2, 1, stage);
+}
+
+StageLayers StageOf(const Cut& cut, int64_t stage) {
+  StageLayers held = LayersOfStage(cut, stage);
+  held.has_embedding |= stage < cut.ends;
+  held.has_head |= stage >= cut.stages - cut.ends;
+  return held;
 }
 
 // What a table depends on.
@@ -187,7 +199,7 @@ std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const LayerSh
   thread_local Memo<TableKey, std::shared_ptr<const StageTable>, kTablesOfASearch> known;
   const TableQuery query = {.cut = CutOf(model, shapes.layers(), layout, partition),
                             .pp = layout.pp,
-                            .turns_back = layout.schedule == ScheduleKind::kZbV,
+                            .turns_back = IsV(layout.schedule),
                             .shapes = shapes};
   return known.Get(query, [&] { return MakeTable(query, layout); });
 }
@@ -195,6 +207,38 @@ std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const LayerSh
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
                     int32_t stage) {
   return StageOf(CutOf(model, model.layers(), layout, partition), stage);
+}
+
+StageSplit SplitByCost(const ModelSpec& model, int64_t seq_len, int64_t stages) {
+  const LayerGroup& layer = model.groups.front();
+  // Scores and their product with the values take 2 FLOPs each per token, head width and position;
+  // a parameter of a matrix takes 2 as well.
+  const double scores = 2.0 * static_cast<double>(seq_len) *
+                        static_cast<double>(layer.attention.heads * layer.attention.head_dim);
+  const double layer_cost = static_cast<double>(ProjectionParameters(model, layer)) + scores;
+  const double head = static_cast<double>(EmbeddingParameters(model)) / layer_cost;
+  const int64_t layers = model.layers();
+  const auto longest_of_others = [&](int64_t on_last) {
+    return (layers - on_last + stages - 2) / (stages - 1);
+  };
+  int64_t on_last = 0;
+  double slowest = std::numeric_limits<double>::infinity();
+  for (int64_t count = 0; count <= layers; ++count) {
+    const double here =
+        std::max(static_cast<double>(count) + head, static_cast<double>(longest_of_others(count)));
+    if (here > slowest) continue;  // of equal counts, the one that leaves the others least
+    slowest = here;
+    on_last = count;
+  }
+  const int64_t rest = layers - on_last;
+  const int64_t each = rest / (stages - 1);
+  const int64_t longer = rest % (stages - 1);
+  StageSplit split;
+  if (!split.Add(stages - 1 - longer, each) || !split.Add(longer, each + 1) ||
+      !split.Add(1, on_last)) {
+    return {};
+  }
+  return split;
 }
 
 bool CanPartition(int64_t layers, const Layout& layout, StagePartition partition) {

@@ -65,6 +65,13 @@ StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition
 // the model's `layers` layers.
 bool CanPartition(int64_t layers, const Layout& layout, StagePartition partition);
 
+// Returns the split into `stages` stages whose slowest stage is the fastest, if the embedding is
+// free and a layer costs the FLOPs of its matrices and of its scores at `seq_len` tokens. The last
+// stage, which has the head, gets what layers it can take. The others share the rest evenly, longer
+// ones later, where fewer micro-batches are in flight. All layers count as the first one. Returns
+// an empty split if one cannot be written (StageSplit::kMostLayers). REQUIRES: stages >= 2.
+StageSplit SplitByCost(const ModelSpec& model, int64_t seq_len, int64_t stages);
+
 // Calls visit(shape, layers) for each layer group that has layers on the stage, in order, with the
 // group's shape and the number of its layers on the stage.
 template <typename Visit>

@@ -189,6 +189,9 @@ void VisitFields(Struct& supports, Visitor& visit) {
   visit("has_breadth_first", supports.has_breadth_first);
   visit("has_zb_h1", supports.has_zb_h1);
   visit("has_zb_v", supports.has_zb_v);
+  visit(OnlyIf(supports.has_zb_h2, "has_zb_h2"), supports.has_zb_h2);
+  visit(OnlyIf(supports.has_v_half, "has_v_half"), supports.has_v_half);
+  visit(OnlyIf(supports.has_vocab_parallel, "has_vocab_parallel"), supports.has_vocab_parallel);
   visit("layered_accumulation", supports.layered_accumulation);
   visit("has_recompute", supports.has_recompute);
   visit("has_block_recompute", supports.has_block_recompute);

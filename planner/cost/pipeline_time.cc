@@ -23,6 +23,12 @@ double BubbleSeconds(const Layout& layout, const PipelineRanks& ranks, int64_t m
     }
     case ScheduleKind::kZbV:
       return std::max(fill_s, BubbleTime(layout, micro_batches, ranks.slowest.durations));
+    case ScheduleKind::kZbH2: {
+      // Ranks that differ wait for the slowest, which has no bubble.
+      const double spread_s = layout.pp * ranks.slowest_s - ranks.sum_s;
+      return std::min(fill_s,
+                      BubbleTime(layout, micro_batches, ranks.slowest.durations) + spread_s);
+    }
     case ScheduleKind::kBreadthFirst:
       if (micro_batches >= layout.pp) return fill_s;
       return std::max(fill_s, BubbleTime(layout, micro_batches, ranks.slowest.durations));

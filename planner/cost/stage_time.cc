@@ -60,6 +60,11 @@ UnitTimes::UnitTimes(const StepShape& step)
     copies.push_back(TimeOf(ExposedCopies(step, block, runs)));
     weight_copies.push_back(TimeOf(ExposedWeightCopies(step, block, runs)));
   }
+  if (DividesVocabulary(step.layout.schedule)) {
+    const StageDurations whole = head.durations;
+    head.durations = {.vocabulary_forward_s = whole.forward_s,
+                      .vocabulary_backward_s = whole.backward_s()};
+  }
   if (step.context.model.mtp_layers > 0) mtp = TimeOf(EstimateMtp(step));
   towers = TimeOfTowers(step);
 }

@@ -25,6 +25,8 @@ struct StageTime {
     durations.forward_s += count * other.durations.forward_s;
     durations.input_gradient_s += count * other.durations.input_gradient_s;
     durations.weight_gradient_s += count * other.durations.weight_gradient_s;
+    durations.vocabulary_forward_s += count * other.durations.vocabulary_forward_s;
+    durations.vocabulary_backward_s += count * other.durations.vocabulary_backward_s;
   }
 };
 

@@ -23,12 +23,14 @@ struct Look {
   const char* colour;
   const char* label;
 };
-constexpr std::array<Look, 5> kLooks = {{{"f", "#4e79a7", "forward"},
+constexpr std::array<Look, 7> kLooks = {{{"f", "#4e79a7", "forward"},
                                          {"b", "#59a14f", "backward"},
                                          {"i", "#76b7b2", "input gradient"},
                                          {"w", "#f28e2b", "weight gradient"},
+                                         {"s", "#edc948", "head forward"},
+                                         {"t", "#ff9da7", "head backward"},
                                          {"r", "#b07aa1", "gradient reduction"}}};
-constexpr size_t kReduction = 4;
+constexpr size_t kReduction = 6;
 
 const Look& LookOf(ActionKind kind) { return kLooks[static_cast<size_t>(kind)]; }
 

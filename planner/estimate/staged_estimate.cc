@@ -9,6 +9,7 @@
 #include "planner/memory/chunks_in_flight.h"
 #include "planner/memory/profile_memory.h"
 #include "planner/memory/rank_memory.h"
+#include "planner/profile/layer_shape.h"
 
 namespace meshwright::planner {
 namespace {
@@ -94,13 +95,15 @@ StagedEstimate::LayerMesh& StagedEstimate::LayersOf(const Layout& layout, const 
 StagedEstimate::Batch& StagedEstimate::BatchOf(const Layout& layout) {
   for (const std::unique_ptr<Batch>& known : layers_->batches) {
     if (known->micro_batch == layout.micro_batch &&
-        known->sequence_parallel == layout.sequence_parallel) {
+        known->sequence_parallel == layout.sequence_parallel &&
+        known->vocab_ranks == VocabRanks(layout)) {
       return *known;
     }
   }
   Batch& batch = *layers_->batches.emplace_back(std::make_unique<Batch>());
   batch.micro_batch = layout.micro_batch;
   batch.sequence_parallel = layout.sequence_parallel;
+  batch.vocab_ranks = VocabRanks(layout);
   return batch;
 }
 

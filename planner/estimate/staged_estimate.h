@@ -74,6 +74,7 @@ class StagedEstimate {
   struct Batch {
     int32_t micro_batch = 1;
     bool sequence_parallel = false;
+    int64_t vocab_ranks = 1;
     std::vector<std::unique_ptr<Blocks>> blocks;  // by RecomputeNumber()
   };
   // The quantities on which layers depend, besides micro-batch, sequence parallelism and recompute.

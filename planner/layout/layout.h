@@ -25,15 +25,34 @@ enum class Axis : uint8_t { kTp, kCp, kPp, kDp };
 // limits of its own.
 inline constexpr int32_t kMaxAxis = 1 << 20;
 
-enum class ScheduleKind : uint8_t { kGpipe, k1f1b, kInterleaved, kBreadthFirst, kZbH1, kZbV };
+enum class ScheduleKind : uint8_t {
+  kGpipe,
+  k1f1b,
+  kInterleaved,
+  kBreadthFirst,
+  kZbH1,
+  kZbV,
+  kZbH2,
+  kVHalf,
+  k1f1bVocab1,
+  k1f1bVocab2,
+  k1f1bInterlaced,
+  kVHalfVocab1
+};
 
-inline constexpr EnumNames<ScheduleKind, 6> kScheduleNames = {{
+inline constexpr EnumNames<ScheduleKind, 12> kScheduleNames = {{
     {ScheduleKind::kGpipe, "gpipe"},
     {ScheduleKind::k1f1b, "1f1b"},
     {ScheduleKind::kInterleaved, "interleaved"},
     {ScheduleKind::kBreadthFirst, "breadth_first"},
     {ScheduleKind::kZbH1, "zb_h1"},
     {ScheduleKind::kZbV, "zb_v"},
+    {ScheduleKind::kZbH2, "zb_h2"},
+    {ScheduleKind::kVHalf, "v_half"},
+    {ScheduleKind::k1f1bVocab1, "1f1b_vocab1"},
+    {ScheduleKind::k1f1bVocab2, "1f1b_vocab2"},
+    {ScheduleKind::k1f1bInterlaced, "1f1b_interlaced"},
+    {ScheduleKind::kVHalfVocab1, "v_half_vocab1"},
 }};
 
 struct Layout {
@@ -77,7 +96,24 @@ struct Layout {
 
 // Returns whether the schedule runs the input gradient and the weight gradient as separate actions.
 inline bool HasWeightActions(ScheduleKind schedule) {
-  return schedule == ScheduleKind::kZbH1 || schedule == ScheduleKind::kZbV;
+  return schedule == ScheduleKind::kZbH1 || schedule == ScheduleKind::kZbV ||
+         schedule == ScheduleKind::kZbH2 || schedule == ScheduleKind::kVHalf ||
+         schedule == ScheduleKind::kVHalfVocab1;
+}
+
+// Returns whether the stages lie in a V: each rank has two chunks, and the second chunks are in
+// reverse order (planner/schedule/placement.h).
+constexpr bool IsV(ScheduleKind schedule) {
+  return schedule == ScheduleKind::kZbV || schedule == ScheduleKind::kVHalf ||
+         schedule == ScheduleKind::kVHalfVocab1;
+}
+
+// Returns whether every pipeline rank holds an equal part of the embedding and of the head
+// (vocabulary parallelism, arXiv 2411.05288). The head of a micro-batch then runs on all ranks, in
+// actions of its own.
+constexpr bool DividesVocabulary(ScheduleKind schedule) {
+  return schedule == ScheduleKind::k1f1bVocab1 || schedule == ScheduleKind::k1f1bVocab2 ||
+         schedule == ScheduleKind::k1f1bInterlaced || schedule == ScheduleKind::kVHalfVocab1;
 }
 
 // Returns whether the schedule is GPipe, 1F1B, or interleaved 1F1B, the usual choice for several

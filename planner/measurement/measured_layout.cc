@@ -11,6 +11,7 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
+#include "planner/block/stage_partition.h"
 #include "planner/layout/keys.h"
 #include "planner/layout/mesh.h"
 #include "planner/measurement/expert_notes.h"
@@ -118,7 +119,7 @@ absl::Status ReadKernels(const Measurement& row, Layout& layout) {
   return absl::OkStatus();
 }
 
-absl::Status ReadSchedule(const Measurement& row, Layout& layout) {
+absl::Status ReadSchedule(const Measurement& row, const ModelSpec& model, Layout& layout) {
   if (row.schedule.empty()) {
     layout.schedule = layout.vpp > 1 ? ScheduleKind::kInterleaved : ScheduleKind::k1f1b;
     return absl::OkStatus();
@@ -131,11 +132,18 @@ absl::Status ReadSchedule(const Measurement& row, Layout& layout) {
   if (!meaning.kind) {
     return FieldError(
         "schedule", row.schedule,
-        "is not modelled; 1f1b, 1f1b-interleaved, gpipe, breadth_first, fsdp, zb-1p and zb-v are");
+        "is not modelled; 1f1b, 1f1b-interleaved, gpipe, breadth_first, fsdp, zb-1p, zb-2p, "
+        "zb-v, v-half, 1f1b+vocab-1, 1f1b+vocab-2, 1f1b+interlaced and v-half+vocab-1 are");
   }
   layout.schedule = *meaning.kind;
-  // The V is two chunks by its nature.
-  if (layout.schedule == ScheduleKind::kZbV && row.vpp.value_or(1) == 1) layout.vpp = 2;
+  // The V is two chunks by its nature, and interleaving takes at least two.
+  const bool has_chunks =
+      IsV(layout.schedule) || (layout.schedule == ScheduleKind::kInterleaved && !row.vpp);
+  if (has_chunks && row.vpp.value_or(1) == 1) layout.vpp = 2;
+  const int64_t stages = int64_t{layout.pp} * layout.vpp;
+  if (meaning.evens_stages && stages > 1 && model.layers() > 0) {
+    layout.stages = SplitByCost(model, row.seq.value_or(0), stages);
+  }
   return absl::OkStatus();
 }
 
@@ -215,7 +223,7 @@ absl::StatusOr<Layout> LayoutOf(const Measurement& row, const ModelSpec& model,
   if (model.has_experts()) RETURN_IF_ERROR(ReadExperts(row, layout));
   RETURN_IF_ERROR(ReadRecompute(row, model, layout));
   RETURN_IF_ERROR(ReadKernels(row, layout));
-  RETURN_IF_ERROR(ReadSchedule(row, layout));
+  RETURN_IF_ERROR(ReadSchedule(row, model, layout));
   RETURN_IF_ERROR(ReadOwnTexts(row, layout));
   return layout;
 }

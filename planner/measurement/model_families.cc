@@ -109,7 +109,10 @@ std::optional<bool> HasGatedFfn(const ModelFamilies& families, const Measurement
 
 std::optional<bool> HasTiedEmbeddings(const ModelFamilies& families, const Measurement& row) {
   const std::string notes = absl::AsciiStrToLower(row.notes);
-  if (HasWord(notes, "untied embeddings") || HasWord(notes, "untie-embeddings")) return false;
+  if (HasWord(notes, "untied embeddings") || HasWord(notes, "untie-embeddings") ||
+      HasWord(notes, "untied input/output embeddings")) {
+    return false;
+  }
   if (HasWord(notes, "tied embeddings")) return true;
   return Lookup(families, row.model, &ModelFamily::tied);
 }

@@ -106,10 +106,15 @@ absl::StatusOr<PlannedRow> SpecsOf(const Measurement& row, const MeasurementPres
   return planned;
 }
 
-// A run shows that its framework, or a fork of it, has the schedule that it used.
-FrameworkProfile WithSchedule(FrameworkProfile profile, ScheduleKind schedule) {
+// A run shows that its framework, or a fork of it, has the schedule and the stages that it used.
+FrameworkProfile WithSchedule(FrameworkProfile profile, const Layout& layout) {
+  const ScheduleKind schedule = layout.schedule;
+  if (!layout.stages.empty()) profile.supports.has_stages = true;
   if (schedule == ScheduleKind::kZbH1) profile.supports.has_zb_h1 = true;
   if (schedule == ScheduleKind::kZbV) profile.supports.has_zb_v = true;
+  if (schedule == ScheduleKind::kZbH2) profile.supports.has_zb_h2 = true;
+  if (IsV(schedule) && schedule != ScheduleKind::kZbV) profile.supports.has_v_half = true;
+  if (DividesVocabulary(schedule)) profile.supports.has_vocab_parallel = true;
   return profile;
 }
 
@@ -138,7 +143,7 @@ RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets) {
   absl::StatusOr<Layout> layout =
       LayoutOf(row, plan.row->model, plan.row->profile->supports.unsaid_zero);
   if (!layout.ok()) return Refuse(std::move(plan), layout.status());
-  const FrameworkProfile fork = WithSchedule(*plan.row->profile, layout->schedule);
+  const FrameworkProfile fork = WithSchedule(*plan.row->profile, *layout);
   const EstimateContext context = {plan.row->model, plan.row->cluster, plan.row->training, fork};
   *layout = WithUnsaidChoices(row, context, plan.row->devices, *layout);
   const auto violation = CheckLayout(context, plan.row->devices, *layout);

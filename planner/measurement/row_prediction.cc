@@ -3,19 +3,34 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/text/amounts.h"
 #include "base/text/field_error.h"
 #include "planner/block/parameters.h"
 #include "planner/estimate/estimate.h"
 #include "planner/estimate/peak_interval.h"
+#include "planner/measurement/noted_values.h"
 #include "planner/measurement/source_words.h"
 #include "planner/measurement/stated_flops.h"
 #include "planner/memory/rank_memory.h"
 
 namespace meshwright::planner {
 namespace {
+
+// Empty where the time says nothing of the layout: an `environment=suspect` among the notes.
+std::string ChoiceOf(const Measurement& row) {
+  const std::vector<std::string_view> environments = NotedValues(row.notes, "environment");
+  if (std::find(environments.begin(), environments.end(), "suspect") != environments.end())
+    return "";
+  const auto number = [](const OptionalInt& value) { return value ? absl::StrCat(*value) : ""; };
+  return absl::StrCat(row.sweep, "|", row.model, "|", number(row.layers), "|", number(row.hidden),
+                      "|", number(row.vocab), "|", number(row.seq), "|", number(row.gbs), "|",
+                      number(row.gpus));
+}
 
 double StepTokens(const PlannedRow& planned) {
   return static_cast<double>(planned.training.global_batch) *
@@ -115,6 +130,7 @@ RowPrediction FiguresOfRow(int64_t row, const Measurement& measured, const RowPl
   result.file = measured.file;
   result.line = measured.line;
   result.sweep = measured.sweep;
+  result.choice = ChoiceOf(measured);
   result.outcome = measured.outcome;
   result.reason = plan.reason;
   result.subject = plan.subject;

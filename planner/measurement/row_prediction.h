@@ -40,6 +40,10 @@ struct RowPrediction {
   std::string file;  // Measurement::file
   int64_t line = 0;
   std::string sweep;
+  // Names the choice that the row's layout is one of: its sweep, the model with its shape and
+  // sequence length, the global batch and the number of devices. Empty for a row that belongs to no
+  // choice, because its time says nothing of the layout.
+  std::string choice;
   RunOutcome outcome = RunOutcome::kUnknown;
   std::optional<Prediction> predicted;
   std::optional<Layout> layout;  // the layout of `predicted`; set if `predicted` is
@@ -48,7 +52,7 @@ struct RowPrediction {
   // If true, the row's measured time corrected the predictions of its sweep's other rows
   // (planner/replay/measured_first.h). Reports leave such a row out of their errors.
   bool given = false;
-  std::string subject;           // what the reason is about: a column, a rule or kUnreadable
+  std::string subject;  // what the reason is about: a column, a rule or kUnreadable
 
   // The following members are set only for runs that succeeded (kOk).
   OptionalNumber step_s;  // step_time_s, else from tokens_per_s_per_gpu or tflops_per_gpu

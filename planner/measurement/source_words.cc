@@ -49,19 +49,31 @@ constexpr std::array kSchedules = {
     Schedule{"zbv", ScheduleKind::kZbV},
     Schedule{"v zb", ScheduleKind::kZbV},
     Schedule{"zbvzerobubble", ScheduleKind::kZbV},
+    Schedule{"zb 2p", ScheduleKind::kZbH2},
+    Schedule{"zb h2", ScheduleKind::kZbH2},
+    Schedule{"zbh2", ScheduleKind::kZbH2},
+    Schedule{"zero bubble h2", ScheduleKind::kZbH2},
+    Schedule{"v half", ScheduleKind::kVHalf},
+    Schedule{"vhalf", ScheduleKind::kVHalf},
+    Schedule{"1f1b+vocab 1", ScheduleKind::k1f1bVocab1},
+    Schedule{"1f1b+vocab 2", ScheduleKind::k1f1bVocab2},
+    Schedule{"1f1b+interlaced", ScheduleKind::k1f1bInterlaced},
+    Schedule{"v half+vocab 1", ScheduleKind::kVHalfVocab1},
+    // As a layout's own text names them.
+    Schedule{"1f1b vocab1", ScheduleKind::k1f1bVocab1},
+    Schedule{"1f1b vocab2", ScheduleKind::k1f1bVocab2},
+    Schedule{"1f1b interlaced", ScheduleKind::k1f1bInterlaced},
+    Schedule{"v half vocab1", ScheduleKind::kVHalfVocab1},
 };
+
+// The end of the names of schedules whose stages have equal costs.
+constexpr std::string_view kEvenedStages = "+redis";
 
 // Parts of the names of schedules that are known and not modelled.
 using Known = std::pair<std::string_view, std::string_view>;
 constexpr std::array kKnownSchedules = {
-    Known{"vocab", "a schedule that divides embedding and head over all pipeline ranks"},
-    Known{"v half", "a V-shaped schedule with half the activations of 1f1b"},
-    Known{"vhalf", "a V-shaped schedule with half the activations of 1f1b"},
     Known{"v min", "a V-shaped schedule with a third of the activations of 1f1b"},
     Known{"vmin", "a V-shaped schedule with a third of the activations of 1f1b"},
-    Known{"zb 2p", "a zero-bubble schedule with twice the activations of 1f1b"},
-    Known{"zb h2", "a zero-bubble schedule with twice the activations of 1f1b"},
-    Known{"zbh2", "a zero-bubble schedule with twice the activations of 1f1b"},
     Known{"dualpipe", "a schedule that feeds the pipeline from both ends"},
     Known{"dual pipe", "a schedule that feeds the pipeline from both ends"},
     Known{"chimera", "a schedule that feeds the pipeline from both ends"},
@@ -179,7 +191,10 @@ ScheduleMeaning MeaningOfSchedule(std::string_view text) {
     if (Contains(words, part)) return {.kind = std::nullopt, .known_as = known_as};
   }
   if (NamesFsdp(text)) return {.kind = ScheduleKind::k1f1b};
-  return {.kind = Find(kSchedules, words)};
+  const bool evens = words.ends_with(kEvenedStages);
+  const std::string_view plain =
+      evens ? std::string_view(words).substr(0, words.size() - kEvenedStages.size()) : words;
+  return {.kind = Find(kSchedules, plain), .evens_stages = evens};
 }
 
 std::optional<AttentionKernel> MeaningOfAttention(std::string_view text) {

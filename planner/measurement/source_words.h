@@ -24,6 +24,8 @@ struct ScheduleMeaning {
   std::optional<ScheduleKind> kind;
   // A description of the schedule if it is known but not modelled; empty otherwise.
   std::string_view known_as = {};
+  // Whether layers are distributed so that stages cost the same: "1f1b+redis" of arXiv 2411.05288.
+  bool evens_stages = false;
 };
 
 // Returns the meaning of a schedule's name. If the name is unknown, the meaning has neither a kind

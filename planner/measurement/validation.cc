@@ -80,9 +80,29 @@ void AddSpeed(const Rows& rows, SweepReport& report) {
   report.inside_interval = InsideInterval(rows);
 }
 
+OptionalNumber Largest(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  return *std::max_element(values.begin(), values.end());
+}
+
 bool CanBePicked(const RowPrediction& row) {
   if (!row.predicted) return false;
   return row.outcome == RunOutcome::kOom || (row.outcome == RunOutcome::kOk && row.mfu);
+}
+
+// Returns the fastest predicted row that `admits` lets through, the first of equals; nullptr if
+// there is none.
+template <typename Admits>
+const RowPrediction* FastestPredicted(const Rows& rows, Admits admits) {
+  const RowPrediction* fastest = nullptr;
+  for (const RowPrediction* row : rows) {
+    if (!CanBePicked(*row) || !admits(*row->predicted)) continue;
+    if (fastest == nullptr ||
+        row->predicted->tokens_per_s_per_device > fastest->predicted->tokens_per_s_per_device) {
+      fastest = row;
+    }
+  }
+  return fastest;
 }
 
 OptionalNumber BestMfu(const Rows& rows) {
@@ -93,17 +113,10 @@ OptionalNumber BestMfu(const Rows& rows) {
   return best;
 }
 
-// The fastest predicted row that `admits` lets through; the first of equals.
+// Picks the fastest predicted row that `admits` lets through.
 template <typename Admits>
 void AddPick(const Rows& rows, Admits admits, OptionalInt& pick, OptionalNumber& regret) {
-  const RowPrediction* fastest = nullptr;
-  for (const RowPrediction* row : rows) {
-    if (!CanBePicked(*row) || !admits(*row->predicted)) continue;
-    if (fastest == nullptr ||
-        row->predicted->tokens_per_s_per_device > fastest->predicted->tokens_per_s_per_device) {
-      fastest = row;
-    }
-  }
+  const RowPrediction* fastest = FastestPredicted(rows, admits);
   if (fastest == nullptr) return;
   pick = fastest->row;
   const OptionalNumber best = BestMfu(rows);
@@ -112,12 +125,69 @@ void AddPick(const Rows& rows, Admits admits, OptionalInt& pick, OptionalNumber&
   regret = (*best - (ran_out ? 0.0 : *fastest->mfu)) * kPoints;
 }
 
+// Returns the rows by a text of each, in the order of the texts' first rows.
+std::vector<Rows> GroupsBy(const Rows& rows, std::string RowPrediction::*text) {
+  std::vector<Rows> groups;
+  std::unordered_map<std::string, size_t> place;
+  for (const RowPrediction* row : rows) {
+    const auto [it, added] = place.emplace(row->*text, groups.size());
+    if (added) groups.emplace_back();
+    groups[it->second].push_back(row);
+  }
+  return groups;
+}
+
+bool IsAChoice(const Rows& rows) {
+  std::vector<Layout> layouts;
+  for (const RowPrediction* row : rows) {
+    if (!CanBePicked(*row) || !row->layout) continue;
+    if (std::find(layouts.begin(), layouts.end(), *row->layout) == layouts.end()) {
+      layouts.push_back(*row->layout);
+    }
+  }
+  return layouts.size() >= kLayoutsOfAChoice;
+}
+
+// Returns the step per token of a row relative to the shortest of the rows, less 1. Where a source
+// states the MFU of a row alone, MFUs stand for the steps.
+OptionalNumber LostShare(const Rows& rows, const RowPrediction& pick) {
+  const bool timed = std::all_of(rows.begin(), rows.end(), [](const RowPrediction* row) {
+    return !row->mfu || row->tokens_per_s_per_device;
+  });
+  const auto speed = timed ? &RowPrediction::tokens_per_s_per_device : &RowPrediction::mfu;
+  OptionalNumber best;
+  for (const RowPrediction* row : rows) {
+    if (row->*speed && (!best || *(row->*speed) > *best)) best = row->*speed;
+  }
+  if (!best || !(pick.*speed)) return std::nullopt;
+  return *best / *(pick.*speed) - 1.0;
+}
+
+// The picks of all choices among the rows.
+void AddChoices(const Rows& rows, SweepReport& report) {
+  std::vector<double> shares;
+  for (const Rows& choice : GroupsBy(rows, &RowPrediction::choice)) {
+    if (choice.front()->choice.empty() || !IsAChoice(choice)) continue;
+    const RowPrediction* pick = FastestPredicted(choice, IsLikely);
+    if (pick == nullptr) continue;
+    ++report.choices;
+    if (pick->outcome == RunOutcome::kOom) {
+      ++report.likely_out_of_memory;
+      continue;
+    }
+    if (const OptionalNumber share = LostShare(choice, *pick)) shares.push_back(*share);
+  }
+  report.regret_likely_share = Mean(shares);
+  report.regret_likely_share_max = Largest(shares);
+}
+
 SweepReport ReportOn(const std::string& sweep, const Rows& rows) {
   SweepReport report;
   report.sweep = sweep;
   CountRows(rows, report);
   AddMemory(rows, report);
   AddSpeed(rows, report);
+  AddChoices(rows, report);
   return report;
 }
 
@@ -144,23 +214,12 @@ struct SweepFigures {
   }
 };
 
-OptionalNumber Largest(const std::vector<double>& values) {
-  if (values.empty()) return std::nullopt;
-  return *std::max_element(values.begin(), values.end());
-}
-
 }  // namespace
 
 ValidationReport ReportValidation(absl::Span<const RowPrediction> rows) {
   Rows all;
-  std::vector<Rows> sweeps;
-  std::unordered_map<std::string, size_t> place;
-  for (const RowPrediction& row : rows) {
-    all.push_back(&row);
-    const auto [it, added] = place.emplace(row.sweep, sweeps.size());
-    if (added) sweeps.emplace_back();
-    sweeps[it->second].push_back(&row);
-  }
+  for (const RowPrediction& row : rows) all.push_back(&row);
+  const std::vector<Rows> sweeps = GroupsBy(all, &RowPrediction::sweep);
   ValidationReport report;
   SweepFigures figures;
   for (const Rows& sweep : sweeps) {

@@ -12,6 +12,12 @@
 // MFU measured in the sweep minus the MFU measured for the pick. A pick that ran out of memory
 // costs the full best MFU. Rows that succeeded can't be picked if their MFU is unknown. The best
 // MFU may be that of a row that the planner could not model.
+//
+// The share that a pick loses compares layouts for one and the same step: the rows of a sweep with
+// one model, global batch and number of devices (RowPrediction::choice) are a choice, if at least
+// kLayoutsOfAChoice of them have different layouts that could be picked. The share is the measured
+// step per token of the pick, divided by the shortest one measured among the choice's rows, less 1.
+// A pick that ran out of memory has no step: it is counted, and is not in the mean.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +35,9 @@ namespace meshwright::planner {
 inline constexpr double kSafeFraction = kMemoryShare;
 // A layout below this probability of running out of memory is likely to fit.
 inline constexpr double kLikelyProbability = kTrialOomProbability;
+
+// Fewer layouts are hardly a choice.
+inline constexpr size_t kLayoutsOfAChoice = 6;
 
 struct SweepReport {
   std::string sweep;
@@ -58,6 +67,11 @@ struct SweepReport {
   OptionalNumber regret_likely_points;  // regret of the fastest prediction below kLikelyProbability
   OptionalInt pick_safe;                // RowPrediction::row of that pick
   OptionalInt pick_likely;              // RowPrediction::row of that pick
+
+  int64_t choices = 0;                 // choices with a pick below kLikelyProbability
+  int64_t likely_out_of_memory = 0;    // of these picks, those that ran out of memory
+  OptionalNumber regret_likely_share;  // mean of the share that the others lose
+  OptionalNumber regret_likely_share_max;
 };
 
 struct ValidationReport {

@@ -8,6 +8,7 @@
 
 #include "planner/layout/layout.h"
 #include "planner/schedule/closed_forms.h"
+#include "planner/schedule/v_half_block.h"
 
 namespace meshwright::planner {
 
@@ -19,7 +20,9 @@ class ChunksInFlight {
       : schedule_(layout.schedule),
         p_(layout.pp),
         all_(PeakChunksInFlight(layout, rank, micro_batches)),
-        second_arm_(std::min<int64_t>(micro_batches, rank + 1)) {
+        second_arm_(IsV(schedule_) && schedule_ != ScheduleKind::kZbV
+                        ? BlockOf(layout, rank).MostInFlight(micro_batches)[1]
+                        : std::min<int64_t>(micro_batches, rank + 1)) {
     // Warm-up takes p micro-batches through one chunk, then through the next.
     const int64_t round = schedule_ == ScheduleKind::kInterleaved ? p_ * layout.vpp : layout.vpp;
     rounds_ = all_ / round;
@@ -29,6 +32,8 @@ class ChunksInFlight {
   int64_t OfChunk(int32_t chunk) const {
     switch (schedule_) {
       case ScheduleKind::kZbV:
+      case ScheduleKind::kVHalf:
+      case ScheduleKind::kVHalfVocab1:
         return chunk == 1 ? second_arm_ : all_ - second_arm_;
       case ScheduleKind::kInterleaved:
         return rounds_ * p_ + std::clamp<int64_t>(left_ - chunk * p_, 0, p_);

@@ -17,8 +17,8 @@ int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t 
   const int64_t boundary_bytes = ends.boundary_bytes;
   const int64_t chunks =
       LossChunks(context.training.options, context.model.vocab, context.model.hidden);
-  const bool parallel =
-      kept.vocab_parallel_loss && layout.tp > 1 && kept.parallel_loss_peak_bytes_per_logit > 0.0;
+  const bool parallel = kept.vocab_parallel_loss && ends.shape.vocab_ranks > 1 &&
+                        kept.parallel_loss_peak_bytes_per_logit > 0.0;
   const double bytes_per_logit =
       parallel ? kept.parallel_loss_peak_bytes_per_logit : kept.loss_peak_bytes_per_logit;
   const auto peak_bytes = static_cast<int64_t>(
@@ -29,11 +29,17 @@ int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t 
                  : static_cast<int64_t>(std::llround(kept.loss_kept_bytes_per_logit * ends.logits));
   const bool all_alive =
       layout.schedule == ScheduleKind::kGpipe || layout.schedule == ScheduleKind::kBreadthFirst;
-  const int64_t alive = all_alive ? micro_batches : 1;
-  // Under ZB-H1 the head's weight gradient waits: its inputs stay for every micro-batch in flight.
-  // A frozen head has none.
-  int64_t inputs =
-      layout.schedule == ScheduleKind::kZbH1 ? std::min<int64_t>(micro_batches, layout.pp) : alive;
+  // Where passes of the head overlap with others, a rank begins that of a micro-batch before it
+  // ends that of the previous one.
+  const bool overlaps =
+      DividesVocabulary(layout.schedule) && layout.schedule != ScheduleKind::k1f1bInterlaced;
+  const int64_t alive =
+      all_alive ? micro_batches : std::min<int64_t>(micro_batches, overlaps ? 2 : 1);
+  // Under ZB-H1 and ZB-H2 the head's weight gradient waits: its inputs stay for every micro-batch
+  // in flight. A frozen head has none.
+  const bool waits =
+      layout.schedule == ScheduleKind::kZbH1 || layout.schedule == ScheduleKind::kZbH2;
+  int64_t inputs = waits ? PeakChunksInFlight(layout, layout.pp - 1, micro_batches) : alive;
   if (!ends.keeps_head_input) inputs = 0;
   // Each further predicted token has a loss of its own; the losses run one after another.
   const int64_t further = alive * context.model.mtp_layers;

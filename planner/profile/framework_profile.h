@@ -253,6 +253,10 @@ struct Supports {
   bool has_breadth_first = false;
   bool has_zb_h1 = false;
   bool has_zb_v = false;
+  bool has_zb_h2 = false;
+  bool has_v_half = false;
+  // Whether schedules may divide the vocabulary over the pipeline (DividesVocabulary()).
+  bool has_vocab_parallel = false;
   // Breadth-first reduces each layer's gradients as soon as its last micro-batch is done, and under
   // ZeRO-3 gathers each layer once per pass (layered gradient accumulation, arXiv 2106.02679).
   bool layered_accumulation = false;

@@ -76,7 +76,8 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout, cons
   shape.keeps_gathered_inputs = profile.KeepsGatheredInputs(layout);
   shape.keeps_assembled_keys = profile.kept.keeps_assembled_keys;
   shape.ring_gradient_bytes = profile.communication.ring_gradient_bytes;
-  shape.vocab = PaddedVocab(context, layout.tp);
+  shape.vocab_ranks = VocabRanks(layout);
+  shape.vocab = PaddedVocab(context, layout);
   shape.vocab_parallel_loss = profile.kept.vocab_parallel_loss;
   shape.loss_traffic_bytes = profile.traffic.loss_traffic_bytes;
   shape.loss_chunks = LossChunks(training.options, context.model.vocab, context.model.hidden);
@@ -113,9 +114,13 @@ bool KeepsScores(const FrameworkProfile& profile, const Layout& layout) {
   return shape.score_bytes > 0;
 }
 
-int64_t PaddedVocab(const EstimateContext& context, int32_t tp) {
+int64_t VocabRanks(const Layout& layout) {
+  return int64_t{layout.tp} * (DividesVocabulary(layout.schedule) ? layout.pp : 1);
+}
+
+int64_t PaddedVocab(const EstimateContext& context, const Layout& layout) {
   if (context.profile.supports.vocab_multiple == 0) return context.model.vocab;
-  const int64_t multiple = int64_t{context.profile.supports.vocab_multiple} * tp;
+  const int64_t multiple = context.profile.supports.vocab_multiple * VocabRanks(layout);
   return (context.model.vocab + multiple - 1) / multiple * multiple;
 }
 

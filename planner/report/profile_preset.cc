@@ -17,7 +17,8 @@ std::vector<std::string> AxesOf(const Supports& has) {
   const auto add = [&axes](bool present, const char* axis) {
     if (present) axes.emplace_back(axis);
   };
-  const bool has_chunks = has.has_interleaving || has.has_breadth_first || has.has_zb_v;
+  const bool has_chunks =
+      has.has_interleaving || has.has_breadth_first || has.has_zb_v || has.has_v_half;
   add(has.has_sequence_parallel, "sp");
   add(has.has_context_parallel, "cp");
   add(has.has_pipeline, "pp");

@@ -62,6 +62,10 @@ const char* TraceCategory(ActionKind kind) {
       return "input gradient";
     case ActionKind::kBackwardWeight:
       return "weight gradient";
+    case ActionKind::kVocabularyForward:
+      return "head forward";
+    case ActionKind::kVocabularyBackward:
+      return "head backward";
   }
   return "";
 }

@@ -40,6 +40,17 @@ void VisitFields(const SweepReport& report, Visitor& visit) {
         report.regret_likely_points);
   visit(OrNull({"pick_safe", "Row of that pick"}), report.pick_safe);
   visit(OrNull({"pick_likely", "Row of that pick"}), report.pick_likely);
+  visit(
+      {"choices", "Choices between at least six layouts of one model, batch and number of devices"},
+      report.choices);
+  visit({"likely_out_of_memory", "Picks of those choices that ran out of memory"},
+        report.likely_out_of_memory);
+  visit(OrNull(
+            {"regret_likely_share",
+             "Step per token of the other picks / the best measured one - 1, mean of the choices"}),
+        report.regret_likely_share);
+  visit(OrNull({"regret_likely_share_max", "Largest of the choices"}),
+        report.regret_likely_share_max);
   visit(OrNull({"inside_interval", "Share of step times inside the predicted interval"}),
         report.inside_interval);
 }

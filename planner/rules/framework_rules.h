@@ -44,6 +44,14 @@ inline EnumSet<ScheduleKind> SchedulesOf(const Supports& supports) {
   if (supports.has_breadth_first) schedules.Add(ScheduleKind::kBreadthFirst);
   if (supports.has_zb_h1) schedules.Add(ScheduleKind::kZbH1);
   if (supports.has_zb_v) schedules.Add(ScheduleKind::kZbV);
+  if (supports.has_zb_h2) schedules.Add(ScheduleKind::kZbH2);
+  if (supports.has_v_half) schedules.Add(ScheduleKind::kVHalf);
+  if (supports.has_vocab_parallel) {
+    schedules.Add(ScheduleKind::k1f1bVocab1);
+    schedules.Add(ScheduleKind::k1f1bVocab2);
+    schedules.Add(ScheduleKind::k1f1bInterlaced);
+    if (supports.has_v_half) schedules.Add(ScheduleKind::kVHalfVocab1);
+  }
   return schedules;
 }
 

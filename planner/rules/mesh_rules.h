@@ -73,7 +73,8 @@ inline bool FfnDoesNotDivide(const RuleInput& input, const Layout& layout, Opera
 
 inline bool VocabDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (input.profile.supports.vocab_multiple != 0) return false;
-  return DoesNotDivide(input.model.vocab, layout.tp, operands);
+  const int64_t ranks = DividesVocabulary(layout.schedule) ? layout.pp : 1;
+  return DoesNotDivide(input.model.vocab, layout.tp * ranks, operands);
 }
 
 // To balance causal attention, each context-parallel rank gets one early and one late piece of the

@@ -30,7 +30,7 @@ enum class Rule : uint8_t {
   kKvHeadsDivision,           // kv_heads are not a multiple of tp
   kRecurrenceDivision,        // the heads of a recurrence are not a multiple of tp * cp
   kSharedKeys,                // layers that share keys are on other stages than their owner
-  kFfnDivision,               // the FFN width is not a multiple of tp
+  kFfnDivision,               // the FFN width is not a multiple of its ranks
   kExpertsMissing,            // ep or etp without experts
   kExpertsDivision,           // experts are not a multiple of ep
   kExpertWidthDivision,       // the expert width is not a multiple of etp

@@ -52,7 +52,9 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      "and another worker than Meshwright's own",
      nullptr, RuleLevel::kStates},
     {Rule::kVocabDivision, "vocab_division", VocabDoesNotDivide,
-     "vocabulary $0 is not a multiple of tp = $1"},
+     "vocabulary $0 is not a multiple of the $1 ranks that divide it: tp, times pp if the schedule "
+     "divides the vocabulary",
+     nullptr, RuleLevel::kPipeline},
     {Rule::kContextDivision, "context_division", ContextDoesNotDivide,
      "sequence length $0 is not a multiple of 2 * cp = $1"},
     {Rule::kSequenceParallelTp, "sequence_parallel_without_tp", SequenceParallelLacksTp,
@@ -61,7 +63,7 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      "sequence length $0 is not a multiple of tp * cp = $1", nullptr, RuleLevel::kSequence},
     {Rule::kScheduleChunks, "schedule_chunks", ChunksDoNotFit,
      "vpp = $0 is not possible with this schedule and pp = $1: interleaved needs vpp and pp of at "
-     "least 2; zb_v needs vpp 2; gpipe, 1f1b and zb_h1 need vpp 1",
+     "least 2; zb_v, v_half and v_half_vocab1 need vpp 2; the others need vpp 1",
      nullptr, RuleLevel::kPipeline},
     {Rule::kRecomputeLayers, "recompute_layers", RecomputesMoreThanAChunk,
      "rc=block:$0 recomputes more layers than the $1 of a chunk", nullptr, RuleLevel::kLayout},
@@ -127,7 +129,7 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      "global batch $0 is not a multiple of dp * micro-batch = $1", nullptr, RuleLevel::kMicroBatch},
     {Rule::kZeroBubbleBatches, "zero_bubble_batches", TooFewMicroBatches,
      "$0 micro-batches are fewer than the $1 that hide the bubble: zb_h1 needs pp, zb_v "
-     "2 * pp - 1",
+     "2 * pp - 1, v_half 2 * pp",
      nullptr, RuleLevel::kMicroBatch},
     {Rule::kInterleaveBatches, "interleave_batches", RoundsAreNotWhole,
      "$0 micro-batches are not a multiple of pp = $1, as interleaving needs", nullptr,

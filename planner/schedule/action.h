@@ -1,5 +1,5 @@
 // Action is one computation of a pipeline rank: a forward or a backward pass of a micro-batch in a
-// chunk.
+// chunk, or of a micro-batch in the rank's part of the head.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,44 @@
 namespace meshwright::planner {
 
 // kBackward is a whole backward pass. Schedules that split it use kBackwardInput and, later,
-// kBackwardWeight instead.
-enum class ActionKind : uint8_t { kForward, kBackward, kBackwardInput, kBackwardWeight };
+// kBackwardWeight instead. Schedules that divide the vocabulary (DividesVocabulary()) run the head
+// on every rank as kVocabularyForward, the logits and the statistics of the loss, and
+// kVocabularyBackward, the gradients.
+enum class ActionKind : uint8_t {
+  kForward,
+  kBackward,
+  kBackwardInput,
+  kBackwardWeight,
+  kVocabularyForward,
+  kVocabularyBackward
+};
 
-// The letters of the kinds: forward, backward, input-gradient part, weight-gradient part.
-inline constexpr std::string_view kActionLetters = "FBIW";
-inline constexpr EnumNames<ActionKind, 4> kActionKindNames = {{
+// The letters of the kinds: forward, backward, input-gradient part, weight-gradient part; S and T
+// are the passes of the vocabulary, as the paper calls them.
+inline constexpr std::string_view kActionLetters = "FBIWST";
+inline constexpr EnumNames<ActionKind, 6> kActionKindNames = {{
     {ActionKind::kForward, kActionLetters.substr(0, 1)},
     {ActionKind::kBackward, kActionLetters.substr(1, 1)},
     {ActionKind::kBackwardInput, kActionLetters.substr(2, 1)},
     {ActionKind::kBackwardWeight, kActionLetters.substr(3, 1)},
+    {ActionKind::kVocabularyForward, kActionLetters.substr(4, 1)},
+    {ActionKind::kVocabularyBackward, kActionLetters.substr(5, 1)},
 }};
 
 // Returns whether an action of this kind adds to the weights' gradients.
 constexpr bool AddsWeightGradients(ActionKind kind) {
   return kind == ActionKind::kBackward || kind == ActionKind::kBackwardWeight;
+}
+
+// Returns whether an action of this kind is a pass of the rank's part of the head.
+constexpr bool IsOfVocabulary(ActionKind kind) {
+  return kind == ActionKind::kVocabularyForward || kind == ActionKind::kVocabularyBackward;
+}
+
+// Returns whether an action of this kind takes its input from the stage before or after it in the
+// micro-batch's path, and gives its output to the next.
+constexpr bool PassesOn(ActionKind kind) {
+  return kind != ActionKind::kBackwardWeight && !IsOfVocabulary(kind);
 }
 
 struct Action {

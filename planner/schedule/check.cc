@@ -33,6 +33,10 @@ Progress After(Progress before, ActionKind kind) {
       return before == Progress::kForward ? Progress::kInput : Progress::kNothing;
     case ActionKind::kBackwardWeight:
       return before == Progress::kInput ? Progress::kAll : Progress::kNothing;
+    case ActionKind::kVocabularyForward:
+      return before == Progress::kNothing ? Progress::kForward : Progress::kNothing;
+    case ActionKind::kVocabularyBackward:
+      return before == Progress::kForward ? Progress::kAll : Progress::kNothing;
   }
   return Progress::kNothing;
 }
@@ -50,8 +54,9 @@ const char* Missing(Progress progress) {
 
 absl::Status CheckList(const Layout& layout, int32_t micro_batches, int32_t rank,
                        const std::vector<Action>& list) {
-  std::vector<Progress> progress(static_cast<size_t>(layout.vpp) *
-                                 static_cast<size_t>(micro_batches));
+  const bool divides = DividesVocabulary(layout.schedule);
+  const int32_t parts = layout.vpp + (divides ? 1 : 0);  // the chunks, and the part of the head
+  std::vector<Progress> progress(static_cast<size_t>(parts) * static_cast<size_t>(micro_batches));
   const auto index = [&](int32_t chunk, int32_t micro_batch) {
     return static_cast<size_t>(chunk) * static_cast<size_t>(micro_batches) +
            static_cast<size_t>(micro_batch);
@@ -62,7 +67,13 @@ absl::Status CheckList(const Layout& layout, int32_t micro_batches, int32_t rank
       return OnRank(rank, absl::StrCat(FormatAction(action), " is not one of ", layout.vpp,
                                        " chunks and ", micro_batches, " micro-batches"));
     }
-    Progress& state = progress[index(action.chunk, action.micro_batch)];
+    const bool of_head = IsOfVocabulary(action.kind);
+    if (of_head && (!divides || action.chunk != layout.vpp - 1)) {
+      return OnRank(rank, FormatAction(action) +
+                              " is a pass of the vocabulary, which only a schedule that divides it "
+                              "has, in the last chunk");
+    }
+    Progress& state = progress[index(of_head ? layout.vpp : action.chunk, action.micro_batch)];
     const Progress next = After(state, action.kind);
     if (next == Progress::kNothing) {
       return OnRank(rank, FormatAction(action) +
@@ -71,10 +82,13 @@ absl::Status CheckList(const Layout& layout, int32_t micro_batches, int32_t rank
     }
     state = next;
   }
-  for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
+  for (int32_t chunk = 0; chunk < parts; ++chunk) {
     for (int32_t i = 0; i < micro_batches; ++i) {
       const Progress state = progress[index(chunk, i)];
       if (state == Progress::kAll) continue;
+      if (chunk == layout.vpp) {
+        return OnRank(rank, absl::StrCat(Missing(state), " of micro-batch ", i, " in the head"));
+      }
       return OnRank(rank, absl::StrCat(Missing(state), " of micro-batch ", i, " in chunk ", chunk));
     }
   }
@@ -91,7 +105,13 @@ absl::Status DescribeDeadlock(const Layout& layout, const ScheduleLists& lists,
     absl::StrAppend(&text, stuck > 1 ? ";" : "", " pipeline rank ", rank, " at ",
                     FormatAction(action));
     const MessageEnd from = InputOf(layout, rank, action);
-    if (from.on_lane()) {
+    const bool needs_all =
+        IsOfVocabulary(action.kind) ||
+        (DividesVocabulary(layout.schedule) && action.kind != ActionKind::kForward &&
+         StageOfChunk(layout, rank, action.chunk) == StageCount(layout) - 1);
+    if (needs_all) {
+      absl::StrAppend(&text, " waits for the head's passes or for the last stage");
+    } else if (from.on_lane()) {
       absl::StrAppend(&text, " waits for stage ", from.stage, " on rank ", from.rank);
     } else {
       absl::StrAppend(&text, " waits for another chunk of its own");

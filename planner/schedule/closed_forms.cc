@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "planner/schedule/v_half_block.h"
+
 namespace meshwright::planner {
 namespace {
 
@@ -27,19 +29,33 @@ int64_t PeakChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_bat
       // 2p, p micro-batches, once there are enough: the first arm fills until the first gradient
       // comes back, with r + 1 passes of the second arm.
       return std::min(m, 2 * p - rank - 1) + std::min<int64_t>(m, rank + 1);
+    case ScheduleKind::kZbH2:
+      return std::min(m, 2 * p - 1) * v;
+    case ScheduleKind::kVHalf:
+    case ScheduleKind::kVHalfVocab1: {
+      const auto [first, second] = BlockOf(layout, rank).MostInFlight(m);
+      return first + second;
+    }
+    case ScheduleKind::k1f1bVocab1:
+      return std::min(m, p - rank + 2);
+    case ScheduleKind::k1f1bVocab2:
+      return std::min(m, p - rank + 1);
+    case ScheduleKind::k1f1bInterlaced:
+      return std::min(m, 3 * (p - rank) / 2);
   }
   return m * v;
 }
 
 double PeakChunksHeld(const Layout& layout, int32_t rank, int64_t micro_batches,
                       double kept_after_input) {
-  if (layout.schedule != ScheduleKind::kZbH1) {
-    return Real(PeakChunksInFlight(layout, rank, micro_batches));
-  }
-  // Rank r holds p - r whole chunks as in 1F1B, and a share of each of the r chunks whose weight
-  // gradients wait.
-  const int64_t whole = std::min<int64_t>(micro_batches, layout.pp - rank);
-  const int64_t waiting = std::min<int64_t>(micro_batches, layout.pp) - whole;
+  const int64_t most = PeakChunksInFlight(layout, rank, micro_batches);
+  const bool is_h1 = layout.schedule == ScheduleKind::kZbH1;
+  if (!is_h1 && layout.schedule != ScheduleKind::kZbH2) return Real(most);
+  // ZB-H1 holds p - r whole chunks as in 1F1B, and ZB-H2 2 (p - r) - 1. Of the others, whose weight
+  // gradients wait, it holds a share.
+  const int64_t after = layout.pp - rank;
+  const int64_t whole = std::min<int64_t>(micro_batches, is_h1 ? after : 2 * after - 1);
+  const int64_t waiting = most - whole;
   return Real(whole) + kept_after_input * Real(waiting);
 }
 
@@ -54,6 +70,9 @@ double BubbleTime(const Layout& layout, int64_t micro_batches, const StageDurati
   switch (layout.schedule) {
     case ScheduleKind::kGpipe:
     case ScheduleKind::k1f1b:
+    case ScheduleKind::k1f1bVocab1:
+    case ScheduleKind::k1f1bVocab2:
+    case ScheduleKind::k1f1bInterlaced:
       return GpipeBubble(layout.pp, rank);
     case ScheduleKind::kInterleaved:
       return InterleavedBubble(layout.pp, layout.vpp, rank);
@@ -63,6 +82,11 @@ double BubbleTime(const Layout& layout, int64_t micro_batches, const StageDurati
       return ZbH1Bubble(layout.pp, rank);
     case ScheduleKind::kZbV:
       return ZbVBarrierBubble(layout.pp, rank);
+    case ScheduleKind::kZbH2:
+      return ZbH2Bubble(layout.pp, micro_batches, rank);
+    case ScheduleKind::kVHalf:
+    case ScheduleKind::kVHalfVocab1:
+      return VHalfBubble(layout.pp, rank);
   }
   return 0.0;
 }
@@ -73,6 +97,9 @@ double ExposedHops(const Layout& layout, int64_t micro_batches) {
     case ScheduleKind::kGpipe:
       return GpipeHops(layout.pp);
     case ScheduleKind::k1f1b:
+    case ScheduleKind::k1f1bVocab1:
+    case ScheduleKind::k1f1bVocab2:
+    case ScheduleKind::k1f1bInterlaced:
       return OneFOneBHops(layout.pp, micro_batches);
     case ScheduleKind::kInterleaved:
       return InterleavedHops(layout.pp, layout.vpp);
@@ -82,6 +109,11 @@ double ExposedHops(const Layout& layout, int64_t micro_batches) {
       return ZbH1Hops(layout.pp);
     case ScheduleKind::kZbV:
       return ZbVHops(layout.pp);
+    case ScheduleKind::kZbH2:
+      return ZbH2Hops(layout.pp);
+    case ScheduleKind::kVHalf:
+    case ScheduleKind::kVHalfVocab1:
+      return VHalfHops(layout.pp);
   }
   return 0.0;
 }
@@ -106,6 +138,16 @@ double ZbVBarrierBubble(int64_t p, const StageDurations& rank) {
   return Real(p - 1) * rank.forward_s / 2.0;
 }
 
+double ZbH2Bubble(int64_t p, int64_t m, const StageDurations& rank) {
+  return std::max(0.0, Real(p - 1) * (rank.forward_s + rank.input_gradient_s) -
+                           Real(m - 1) * rank.weight_gradient_s);
+}
+
+double VHalfBubble(int64_t p, const StageDurations& rank) {
+  const double forwards = p % 2 == 0 ? 1.5 * Real(p) - 2.0 : 1.75 * Real(p) - 2.25;
+  return std::max(0.0, forwards) * rank.forward_s;
+}
+
 double GpipeHops(int64_t p) { return 2.0 * Real(p - 1); }
 
 double OneFOneBHops(int64_t p, int64_t m) {
@@ -123,5 +165,9 @@ double BreadthFirstHops(int64_t p, int64_t v, int64_t m) {
 double ZbH1Hops(int64_t p) { return 4.0 * Real(p - 1); }
 
 double ZbVHops(int64_t p) { return p == 1 ? 0.0 : 5.0 * Real(p - 1) - 2.0; }
+
+double ZbH2Hops(int64_t p) { return 2.0 * Real(p - 1); }
+
+double VHalfHops(int64_t p) { return (p % 2 == 0 ? 6.0 : 5.0) * Real(p - 1); }
 
 }  // namespace meshwright::planner

@@ -7,8 +7,9 @@
 // micro-batch on one rank, all of its chunks together.
 //
 // Sources: GPipe (arXiv 1811.06965); 1F1B and interleaved 1F1B (arXiv 2104.04473); breadth-first
-// (arXiv 2106.02679, 2211.05953); ZB-H1 and ZB-V (arXiv 2401.10241). Forms that are marked as
-// derived were derived for this project and are not in these papers.
+// (arXiv 2106.02679, 2211.05953); ZB-H1, ZB-H2 and ZB-V (arXiv 2401.10241); V-Half (arXiv
+// 2405.15362); vocabulary parallelism (arXiv 2411.05288). Forms marked as derived are in none of
+// these papers.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ namespace meshwright::planner {
 int64_t PeakChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_batches);
 
 // Returns the most chunks whose activations the rank holds, weighted by memory: after the input
-// part of a split backward, a chunk counts only as `kept_after_input`. Exact for zb_h1 and for
-// schedules that don't split the backward; an upper bound for zb_v.
+// part of a split backward, a chunk counts only as `kept_after_input`. Exact for zb_h1, zb_h2 and
+// schedules that don't split the backward; an upper bound for zb_v and v_half.
 double PeakChunksHeld(const Layout& layout, int32_t rank, int64_t micro_batches,
                       double kept_after_input);
 
@@ -36,9 +37,14 @@ int64_t OpenSends(const Layout& layout, int64_t micro_batches);
 
 // Returns the idle seconds of a step whose ranks are all alike and whose hops are free. The step
 // takes m (F + B + W) plus these seconds. Exact for zb_h1 if m >= p, for zb_v if F = B = W and m >=
-// 2p - 1, and always for the other schedules. For zb_v the idle time is the cost of a barrier
-// before the optimizer; without a barrier there is no idle time. If F, B and W differ, simulate
-// zb_v.
+// 2p - 1, for v_half if F = B = W and m >= 2p, and always for gpipe, 1f1b, interleaved and
+// breadth_first. The times of the head's passes count as part of a rank's time. The form is exact
+// for 1f1b_interlaced if they are 0; it is a lower bound for 1f1b_vocab1 and 1f1b_vocab2, which
+// take up to 4 F and 2 F more if the backward takes 2 F, and for v_half_vocab1. For zb_v the idle
+// time is the cost of a barrier before the optimizer; without a barrier there is no idle time. If
+// F, B and W differ, simulate zb_v. The form of zb_h2 has no barrier either: it is exact for
+// Timeline::RepeatedStepTime() if F = B = W, and the time of the paper's ZB-2P, which places weight
+// gradients by their real times, if they differ.
 double BubbleTime(const Layout& layout, int64_t micro_batches, const StageDurations& rank);
 
 // Returns the number of exposed point-to-point hops of a step. A hop is one send of a micro-batch's
@@ -55,6 +61,10 @@ double InterleavedBubble(int64_t p, int64_t v, const StageDurations& rank);
 double BreadthFirstBubble(int64_t p, int64_t v, int64_t m, const StageDurations& rank);
 double ZbH1Bubble(int64_t p, const StageDurations& rank);        // if m >= p
 double ZbVBarrierBubble(int64_t p, const StageDurations& rank);  // if F = B = W and m >= 2p - 1
+// Derived: rank 0 waits for the first gradient, and afterwards computes weight gradients while it
+// waits for the others.
+double ZbH2Bubble(int64_t p, int64_t m, const StageDurations& rank);
+double VHalfBubble(int64_t p, const StageDurations& rank);  // derived; if F = B = W and m >= 2p
 
 // The next functions return the exposed hops of one schedule each. All of these forms are derived.
 
@@ -65,7 +75,9 @@ double InterleavedHops(int64_t p, int64_t v);
 // Exact if m <= p or m >= 2p. In between it is an upper bound, as long as a hop is shorter than a
 // chunk's forward.
 double BreadthFirstHops(int64_t p, int64_t v, int64_t m);
-double ZbH1Hops(int64_t p);  // if m > p and B >= W; if B < W, the hops are 3 (p - 1)
-double ZbVHops(int64_t p);   // if p >= 2, F = B = W and m >= 2p - 1; otherwise simulate
+double ZbH1Hops(int64_t p);   // if m > p and B >= W; if B < W, the hops are 3 (p - 1)
+double ZbH2Hops(int64_t p);   // of Timeline::RepeatedStepTime(), if F = B = W
+double VHalfHops(int64_t p);  // if F = B = W and m >= 2p; otherwise simulate
+double ZbVHops(int64_t p);    // if p >= 2, F = B = W and m >= 2p - 1; otherwise simulate
 
 }  // namespace meshwright::planner

@@ -14,10 +14,15 @@ namespace meshwright::planner {
 // The set of actions that are done, by stage and micro-batch.
 class DoneActions {
  public:
-  DoneActions(int32_t stages, int32_t micro_batches)
-      : stages_(stages),
+  DoneActions(const Layout& layout, int32_t micro_batches)
+      : layout_(layout),
+        stages_(StageCount(layout)),
         micro_batches_(micro_batches),
-        done_(static_cast<size_t>(stages) * static_cast<size_t>(micro_batches)) {}
+        done_(static_cast<size_t>(stages_) * static_cast<size_t>(micro_batches)) {
+    if (!DividesVocabulary(layout.schedule)) return;
+    vocabulary_forwards_.resize(static_cast<size_t>(micro_batches));
+    vocabulary_backwards_.resize(static_cast<size_t>(micro_batches));
+  }
 
   // Returns whether every action that an action of `kind` on `stage` depends on is done.
   bool Ready(ActionKind kind, int32_t stage, int32_t micro_batch) const {
@@ -27,16 +32,32 @@ class DoneActions {
       case ActionKind::kBackward:
       case ActionKind::kBackwardInput:
         return Has(stage, micro_batch, kForwardDone) &&
-               (stage == stages_ - 1 || Has(stage + 1, micro_batch, kInputDone));
+               (stage == stages_ - 1 ? HasLoss(micro_batch)
+                                     : Has(stage + 1, micro_batch, kInputDone));
       case ActionKind::kBackwardWeight:
         return Has(stage, micro_batch, kInputDone);
+      case ActionKind::kVocabularyForward:
+        return Has(stages_ - 1, micro_batch, kForwardDone);
+      case ActionKind::kVocabularyBackward:
+        return OnAllRanks(vocabulary_forwards_, micro_batch);
     }
     return false;
   }
 
   void Finish(ActionKind kind, int32_t stage, int32_t micro_batch) {
-    if (kind == ActionKind::kBackwardWeight) return;  // no action waits for a weight gradient
-    done_[Index(stage, micro_batch)] |= kind == ActionKind::kForward ? kForwardDone : kInputDone;
+    switch (kind) {
+      case ActionKind::kBackwardWeight:
+        return;  // no action waits for a weight gradient
+      case ActionKind::kVocabularyForward:
+        ++vocabulary_forwards_[static_cast<size_t>(micro_batch)];
+        return;
+      case ActionKind::kVocabularyBackward:
+        ++vocabulary_backwards_[static_cast<size_t>(micro_batch)];
+        return;
+      default:
+        done_[Index(stage, micro_batch)] |=
+            kind == ActionKind::kForward ? kForwardDone : kInputDone;
+    }
   }
 
  private:
@@ -50,10 +71,24 @@ class DoneActions {
   bool Has(int32_t stage, int32_t micro_batch, uint8_t what) const {
     return (done_[Index(stage, micro_batch)] & what) != 0;
   }
+  bool OnAllRanks(const std::vector<int32_t>& passes, int32_t micro_batch) const {
+    return passes[static_cast<size_t>(micro_batch)] == layout_.pp;
+  }
+  // Whether the gradient of the last stage's output is there.
+  bool HasLoss(int32_t micro_batch) const {
+    if (vocabulary_forwards_.empty()) return true;
+    return OnAllRanks(LossAfter(layout_.schedule) == ActionKind::kVocabularyForward
+                          ? vocabulary_forwards_
+                          : vocabulary_backwards_,
+                      micro_batch);
+  }
 
+  const Layout& layout_;
   int32_t stages_;
   int32_t micro_batches_;
   std::vector<uint8_t> done_;
+  std::vector<int32_t> vocabulary_forwards_;   // ranks that are done, by micro-batch; empty if the
+  std::vector<int32_t> vocabulary_backwards_;  // schedule doesn't divide the vocabulary
 };
 
 // Calls visit(rank, stage, action) for every action that can run. An action comes after all actions
@@ -65,7 +100,7 @@ template <typename Visit>
 std::vector<size_t> VisitInDependencyOrder(const Layout& layout, int32_t micro_batches,
                                            const ScheduleLists& lists, const Visit& visit) {
   const int32_t stages = StageCount(layout);
-  DoneActions done(stages, micro_batches);
+  DoneActions done(layout, micro_batches);
   std::vector<size_t> position(lists.size(), 0);
   std::vector<uint8_t> queued(lists.size(), 1);
   std::vector<int32_t> queue;  // ranks that may be able to go on
@@ -81,7 +116,17 @@ std::vector<size_t> VisitInDependencyOrder(const Layout& layout, int32_t micro_b
       if (!done.Ready(action.kind, stage, action.micro_batch)) break;
       visit(rank, stage, action);
       done.Finish(action.kind, stage, action.micro_batch);
-      if (action.kind == ActionKind::kBackwardWeight) continue;
+      const bool on_all = DividesVocabulary(layout.schedule) &&
+                          (IsOfVocabulary(action.kind) ||
+                           (action.kind == ActionKind::kForward && stage == stages - 1));
+      if (on_all) {
+        for (int32_t other = 0; other < layout.pp; ++other) {
+          if (other == rank || queued[other]) continue;
+          queued[other] = 1;
+          queue.push_back(other);
+        }
+      }
+      if (!PassesOn(action.kind)) continue;
       const int32_t fed = action.kind == ActionKind::kForward ? stage + 1 : stage - 1;
       if (fed < 0 || fed == stages) continue;
       const int32_t holder = PlaceOfStage(layout, fed).rank;

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "planner/schedule/v_half_block.h"
+
 namespace meshwright::planner {
 namespace {
 
@@ -39,6 +41,46 @@ class TwoChunks {
   std::array<int32_t, 2> inputs_ = {};
   std::array<int32_t, 2> weights_ = {};
 };
+
+// Passes of a rank and the times at which they are due. No two are due at the same time.
+class DuePasses {
+ public:
+  explicit DuePasses(size_t count) { passes_.reserve(count); }
+
+  void Add(int64_t due, ActionKind kind, int32_t micro_batch, int32_t chunk) {
+    passes_.push_back({due, {kind, micro_batch, chunk}});
+  }
+
+  std::vector<Action> InOrder() {
+    std::sort(passes_.begin(), passes_.end(),
+              [](const Pass& a, const Pass& b) { return a.due < b.due; });
+    std::vector<Action> actions;
+    actions.reserve(passes_.size());
+    for (const Pass& pass : passes_) actions.push_back(pass.action);
+    return actions;
+  }
+
+ private:
+  struct Pass {
+    int64_t due = 0;
+    Action action;
+  };
+
+  std::vector<Pass> passes_;
+};
+
+// Parts of a tick of VHalfBlock, so that the head's passes fit between two ticks.
+constexpr int64_t kPerTick = 4;
+
+void AddBlock(const VHalfBlock& block, int32_t micro_batch, DuePasses& passes) {
+  const int64_t begin = int64_t{micro_batch} * VHalfBlock::kTicks;
+  for (const int32_t chunk : {0, 1}) {
+    const VHalfBlock::Chunk& ticks = block.chunk(chunk);
+    passes.Add(kPerTick * (begin + ticks.forward), ActionKind::kForward, micro_batch, chunk);
+    passes.Add(kPerTick * (begin + ticks.input), ActionKind::kBackwardInput, micro_batch, chunk);
+    passes.Add(kPerTick * (begin + ticks.weight), ActionKind::kBackwardWeight, micro_batch, chunk);
+  }
+}
 
 }  // namespace
 
@@ -157,6 +199,65 @@ std::vector<Action> ScheduleZbV(int32_t pipeline_ranks, int32_t rank, int32_t mi
   while (chunks.weights(1) < planned) chunks.Weight(1);
   while (chunks.weights(0) < planned) chunks.Weight(0);
   return chunks.Take();
+}
+
+std::vector<Action> ScheduleZbH2(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches) {
+  return ScheduleZbH1(2 * pipeline_ranks - 1, 2 * rank, micro_batches);
+}
+
+std::vector<Action> ScheduleVHalf(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches) {
+  const VHalfBlock block(pipeline_ranks, rank);
+  DuePasses passes(static_cast<size_t>(micro_batches) * 6);
+  for (int32_t i = 0; i < micro_batches; ++i) AddBlock(block, i, passes);
+  return passes.InOrder();
+}
+
+std::vector<Action> ScheduleVHalfVocabulary(int32_t pipeline_ranks, int32_t rank,
+                                            int32_t micro_batches) {
+  const VHalfBlock block(pipeline_ranks, rank, VHalfBlock::kVocabularyRounds);
+  DuePasses passes(static_cast<size_t>(micro_batches) * 8);
+  for (int32_t i = 0; i < micro_batches; ++i) {
+    AddBlock(block, i, passes);
+    // The head's passes come between the last tick of the forward and the next one.
+    const int64_t loss = kPerTick * (block.loss() + int64_t{i} * VHalfBlock::kTicks) - 2;
+    passes.Add(loss, ActionKind::kVocabularyForward, i, 1);
+    passes.Add(loss + kPerTick * VHalfBlock::kTicks + 1, ActionKind::kVocabularyBackward, i, 1);
+  }
+  return passes.InOrder();
+}
+
+// A round is a forward and a whole backward, which takes twice as long; between neighbouring ranks
+// a micro-batch moves a third of a round forward and two thirds backward.
+std::vector<Action> ScheduleVocabulary1f1b(int32_t pipeline_ranks, int32_t rank,
+                                           int32_t micro_batches, int32_t rounds_of_loss) {
+  constexpr int64_t kThird = 4;  // room for the four kinds of passes that are due together
+  constexpr int64_t kRound = 3 * kThird;
+  const int64_t above = pipeline_ranks - 1 - rank;
+  DuePasses passes(static_cast<size_t>(micro_batches) * 4);
+  for (int32_t i = 0; i < micro_batches; ++i) {
+    const int64_t loss = i * kRound;
+    passes.Add(loss - above * kThird, ActionKind::kForward, i, 0);
+    passes.Add(loss + 1, ActionKind::kVocabularyForward, i, 0);
+    passes.Add(loss + kRound + 2, ActionKind::kVocabularyBackward, i, 0);
+    passes.Add(loss + rounds_of_loss * kRound + 2 * above * kThird + 3, ActionKind::kBackward, i,
+               0);
+  }
+  return passes.InOrder();
+}
+
+std::vector<Action> ScheduleInterlaced(int32_t pipeline_ranks, int32_t rank,
+                                       int32_t micro_batches) {
+  constexpr int64_t kRound = 5;  // S, T, then a forward and a backward in either order
+  const int64_t above = pipeline_ranks - 1 - rank;
+  const bool forward_first = above % 2 == 1;
+  DuePasses passes(static_cast<size_t>(micro_batches) * 4);
+  for (int32_t i = 0; i < micro_batches; ++i) {
+    passes.Add((i - 1 - above / 2) * kRound + (forward_first ? 2 : 4), ActionKind::kForward, i, 0);
+    passes.Add(i * kRound, ActionKind::kVocabularyForward, i, 0);
+    passes.Add(i * kRound + 1, ActionKind::kVocabularyBackward, i, 0);
+    passes.Add((i + above) * kRound + 3, ActionKind::kBackward, i, 0);
+  }
+  return passes.InOrder();
 }
 
 }  // namespace meshwright::planner

@@ -14,7 +14,7 @@ MessageEnd EndAt(const Layout& layout, int32_t rank, int32_t stage) {
 
 // Returns the end `steps` stages after the action's own on the path of a micro-batch.
 MessageEnd Neighbour(const Layout& layout, int32_t rank, const Action& action, int32_t steps) {
-  if (action.kind == ActionKind::kBackwardWeight) return {};
+  if (!PassesOn(action.kind)) return {};
   const int32_t stage = StageOfChunk(layout, rank, action.chunk);
   return EndAt(layout, rank, action.kind == ActionKind::kForward ? stage + steps : stage - steps);
 }

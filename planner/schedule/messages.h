@@ -64,7 +64,7 @@ class MessageEnds {
   };
 
   const Ends& OfKind(const Action& action) const {
-    if (action.kind == ActionKind::kBackwardWeight) return none_;
+    if (!PassesOn(action.kind)) return none_;
     return (action.kind == ActionKind::kForward ? forward_
                                                 : backward_)[static_cast<size_t>(action.chunk)];
   }
@@ -92,7 +92,7 @@ struct Lane {
 template <typename Visit>
 void ForEachLane(const Layout& layout, int32_t rank, const Visit& visit) {
   if (layout.pp == 1) return;
-  const bool is_v = layout.schedule == ScheduleKind::kZbV;
+  const bool is_v = IsV(layout.schedule);
   const int32_t last = layout.pp - 1;
   for (const bool activations : {true, false}) {
     for (const bool up : {true, false}) {

@@ -1,14 +1,15 @@
 // Maps the stages of the model to pipeline ranks.
 //
 // The model is cut into pp * vpp stages, numbered in the order in which a micro-batch passes them
-// forward. In every schedule but zb_v, chunk j of rank r is stage j * pp + r. zb_v lays the stages
-// out as a V: rank r holds stages r and 2 * pp - 1 - r. The first and the last stage are then on
-// rank 0, and the two middle stages on the last rank, without a send between them.
+// forward. In most schedules, chunk j of rank r is stage j * pp + r. The V schedules (IsV()) lay
+// the stages out as a V: rank r holds stages r and 2 * pp - 1 - r. The first and the last stage are
+// then on rank 0, and the two middle stages on the last rank, without a send between them.
 #pragma once
 
 #include <cstdint>
 
 #include "planner/layout/layout.h"
+#include "planner/schedule/action.h"
 
 namespace meshwright::planner {
 
@@ -23,25 +24,35 @@ struct ChunkPlace {
 inline int32_t StageCount(const Layout& layout) { return layout.pp * layout.vpp; }
 
 // Returns the stage of a chunk.
-// REQUIRES: 0 <= rank < pp, 0 <= chunk < vpp, and vpp == 2 under zb_v.
+// REQUIRES: 0 <= rank < pp, 0 <= chunk < vpp, and vpp == 2 under a V schedule.
 inline int32_t StageOfChunk(const Layout& layout, int32_t rank, int32_t chunk) {
-  const bool turns_back = layout.schedule == ScheduleKind::kZbV && chunk == 1;
+  const bool turns_back = IsV(layout.schedule) && chunk == 1;
   return turns_back ? 2 * layout.pp - 1 - rank : chunk * layout.pp + rank;
 }
 
 // Returns the rank and chunk of a stage.
-// REQUIRES: 0 <= stage < StageCount(layout), and vpp == 2 under zb_v.
+// REQUIRES: 0 <= stage < StageCount(layout), and vpp == 2 under a V schedule.
 inline ChunkPlace PlaceOfStage(const Layout& layout, int32_t stage) {
   const int32_t chunk = stage / layout.pp;
   const int32_t position = stage % layout.pp;
-  const bool turns_back = layout.schedule == ScheduleKind::kZbV && chunk == 1;
+  const bool turns_back = IsV(layout.schedule) && chunk == 1;
   return {.rank = turns_back ? layout.pp - 1 - position : position, .chunk = chunk};
 }
 
-// Returns whether one rank holds both the first and the last stage. One rank holds both stages if
-// there is no pipeline, and in a V-shaped placement.
+// Returns the passes of the vocabulary after which, on all ranks, the last stage has the gradient
+// of its output. In the first algorithm of arXiv 2411.05288 and in an interlaced pipeline, these
+// compute the gradient; in the second algorithm, the forward passes do already. REQUIRES:
+// DividesVocabulary().
+inline ActionKind LossAfter(ScheduleKind schedule) {
+  return schedule == ScheduleKind::k1f1bVocab2 ? ActionKind::kVocabularyForward
+                                               : ActionKind::kVocabularyBackward;
+}
+
+// Returns whether one rank holds both ends of the model, or the same part of both. One rank holds
+// both without a pipeline, and in a V.
 inline bool EndsShareRank(const Layout& layout) {
-  return PlaceOfStage(layout, 0).rank == PlaceOfStage(layout, StageCount(layout) - 1).rank;
+  return DividesVocabulary(layout.schedule) ||
+         PlaceOfStage(layout, 0).rank == PlaceOfStage(layout, StageCount(layout) - 1).rank;
 }
 
 }  // namespace meshwright::planner

@@ -28,6 +28,18 @@ std::vector<Action> Generate(const Layout& layout, int32_t rank, int32_t micro_b
       return ScheduleZbH1(layout.pp, rank, micro_batches);
     case ScheduleKind::kZbV:
       return ScheduleZbV(layout.pp, rank, micro_batches);
+    case ScheduleKind::kZbH2:
+      return ScheduleZbH2(layout.pp, rank, micro_batches);
+    case ScheduleKind::kVHalf:
+      return ScheduleVHalf(layout.pp, rank, micro_batches);
+    case ScheduleKind::k1f1bVocab1:
+      return ScheduleVocabulary1f1b(layout.pp, rank, micro_batches, /*rounds_of_loss=*/2);
+    case ScheduleKind::k1f1bVocab2:
+      return ScheduleVocabulary1f1b(layout.pp, rank, micro_batches, /*rounds_of_loss=*/1);
+    case ScheduleKind::k1f1bInterlaced:
+      return ScheduleInterlaced(layout.pp, rank, micro_batches);
+    case ScheduleKind::kVHalfVocab1:
+      return ScheduleVHalfVocabulary(layout.pp, rank, micro_batches);
   }
   return {};
 }
@@ -90,7 +102,7 @@ int32_t PeakInFlight(const std::vector<Action>& actions) {
   for (const Action& action : actions) {
     if (action.kind == ActionKind::kForward) {
       peak = std::max(peak, ++in_flight);
-    } else if (action.kind != ActionKind::kBackwardInput) {
+    } else if (AddsWeightGradients(action.kind)) {
       --in_flight;  // the weight part ends a split backward
     }
   }
@@ -115,6 +127,9 @@ double PeakChunksHeld(const std::vector<Action>& actions, double kept_after_inpu
         break;
       case ActionKind::kBackwardWeight:
         --shares;
+        break;
+      case ActionKind::kVocabularyForward:
+      case ActionKind::kVocabularyBackward:
         break;
     }
     peak =

@@ -39,6 +39,14 @@ constexpr ScheduleNeeds NeedsOf(ScheduleKind schedule) {
               .most_chunks = 2,
               .micro_batches_per_rank = 2,
               .more_micro_batches = -1};
+    case ScheduleKind::kZbH2:
+    case ScheduleKind::k1f1bVocab1:
+    case ScheduleKind::k1f1bVocab2:
+    case ScheduleKind::k1f1bInterlaced:
+      return {};
+    case ScheduleKind::kVHalf:
+    case ScheduleKind::kVHalfVocab1:
+      return {.least_chunks = 2, .most_chunks = 2, .micro_batches_per_rank = 2};
   }
   return {};
 }

@@ -38,7 +38,8 @@ absl::Status Check(const Layout& layout, const ScheduleLists& lists, const Pipel
   }
   for (const StageDurations& stage : times.stages) {
     RETURN_IF_ERROR(
-        CheckTimes("stages", {stage.forward_s, stage.input_gradient_s, stage.weight_gradient_s}));
+        CheckTimes("stages", {stage.forward_s, stage.input_gradient_s, stage.weight_gradient_s,
+                              stage.vocabulary_forward_s, stage.vocabulary_backward_s}));
   }
   RETURN_IF_ERROR(CheckTimes("hop_s", times.hop_s));
   RETURN_IF_ERROR(CheckTimes("reduction_s", times.reduction_s));
@@ -58,6 +59,10 @@ class Simulation {
     const size_t passes = times.stages.size() * static_cast<size_t>(micro_batches);
     forward_sent_s_.resize(passes);
     gradient_sent_s_.resize(passes);
+    if (DividesVocabulary(layout.schedule)) {
+      vocabulary_forward_s_.resize(static_cast<size_t>(micro_batches));
+      vocabulary_backward_s_.resize(static_cast<size_t>(micro_batches));
+    }
     timeline_.ranks.resize(static_cast<size_t>(layout.pp));
     hop_s_.resize(times.stages.size());  // from stage i to stage i + 1; the last stays unused
     for (int32_t stage = 0; stage + 1 < StageCount(layout); ++stage) {
@@ -70,8 +75,8 @@ class Simulation {
   void Run(int32_t rank, int32_t stage, const Action& action) {
     RankTimeline& totals = timeline_.ranks[rank];
     double& free_s = free_s_[rank];
-    double start_s = free_s;
-    if (action.kind != ActionKind::kBackwardWeight) {
+    double start_s = std::max(free_s, HeadReady(stage, action));
+    if (PassesOn(action.kind)) {
       const int32_t from = action.kind == ActionKind::kForward ? stage - 1 : stage + 1;
       if (from >= 0 && from < StageCount(layout_)) start_s = Receive(rank, from, action);
     }
@@ -81,7 +86,11 @@ class Simulation {
     totals.busy_s += end_s - start_s;
     free_s = end_s;
     if (record_ == Record::kEvents) timeline_.actions.push_back({rank, action, start_s, end_s});
-    if (action.kind != ActionKind::kBackwardWeight) Send(rank, stage, action, end_s);
+    if (PassesOn(action.kind)) Send(rank, stage, action, end_s);
+    if (IsOfVocabulary(action.kind)) {
+      double& last_s = PassOfHead(action.kind, action.micro_batch);
+      last_s = std::max(last_s, end_s);
+    }
     const bool gradient_added =
         action.kind == ActionKind::kBackward || action.kind == ActionKind::kBackwardWeight;
     if (gradient_added && --weights_left_[stage] == 0) Reduce(rank, stage, action.chunk, end_s);
@@ -110,6 +119,32 @@ class Simulation {
   size_t Index(int32_t stage, int32_t micro_batch) const {
     return static_cast<size_t>(stage) * static_cast<size_t>(micro_batches_) +
            static_cast<size_t>(micro_batch);
+  }
+
+  // When the last rank ends a micro-batch's pass of the head.
+  double& PassOfHead(ActionKind kind, int32_t micro_batch) {
+    return (kind == ActionKind::kVocabularyForward
+                ? vocabulary_forward_s_
+                : vocabulary_backward_s_)[static_cast<size_t>(micro_batch)];
+  }
+
+  // Returns the time from which an action that depends on all ranks' passes of the head, or is one
+  // of them, can run; 0 for any other. What the ranks exchange then takes no time: it is hidden
+  // behind passes of other micro-batches.
+  double HeadReady(int32_t stage, const Action& action) {
+    if (!DividesVocabulary(layout_.schedule)) return 0.0;
+    switch (action.kind) {
+      case ActionKind::kVocabularyForward:
+        return forward_sent_s_[Index(StageCount(layout_) - 1, action.micro_batch)];
+      case ActionKind::kVocabularyBackward:
+        return PassOfHead(ActionKind::kVocabularyForward, action.micro_batch);
+      case ActionKind::kBackward:
+      case ActionKind::kBackwardInput:
+        if (stage != StageCount(layout_) - 1) return 0.0;
+        return PassOfHead(LossAfter(layout_.schedule), action.micro_batch);
+      default:
+        return 0.0;
+    }
   }
 
   // Returns the time at which the rank has received what stage `from` sent for the action.
@@ -147,11 +182,13 @@ class Simulation {
   const PipelineTimes& times_;
   const Record record_;
   std::vector<double> hop_s_;
-  std::vector<uint8_t> started_;         // per rank
-  std::vector<double> free_s_;           // per rank
-  std::vector<int32_t> weights_left_;    // per stage
-  std::vector<double> forward_sent_s_;   // per stage and micro-batch
-  std::vector<double> gradient_sent_s_;  // likewise
+  std::vector<uint8_t> started_;               // per rank
+  std::vector<double> free_s_;                 // per rank
+  std::vector<int32_t> weights_left_;          // per stage
+  std::vector<double> forward_sent_s_;         // per stage and micro-batch
+  std::vector<double> gradient_sent_s_;        // likewise
+  std::vector<double> vocabulary_forward_s_;   // per micro-batch; empty if the schedule doesn't
+  std::vector<double> vocabulary_backward_s_;  // divide the vocabulary
   Timeline timeline_;
 };
 

@@ -170,6 +170,13 @@ std::vector<PipelineChoice> SearchSpace::PipelinesOf(const ModelSpec& model,
     if (pp == 1) return;
     if (has.has_zb_h1) add(ScheduleKind::kZbH1, 1, own);
     if (has.has_zb_v) add(ScheduleKind::kZbV, 2, own);
+    if (has.has_zb_h2) add(ScheduleKind::kZbH2, 1, own);
+    if (has.has_v_half) add(ScheduleKind::kVHalf, 2, own);
+    if (!has.has_vocab_parallel) return;
+    add(ScheduleKind::k1f1bVocab1, 1, own);
+    add(ScheduleKind::k1f1bVocab2, 1, own);
+    add(ScheduleKind::k1f1bInterlaced, 1, own);
+    if (has.has_v_half) add(ScheduleKind::kVHalfVocab1, 2, own);
   };
   add_all(ChunksOf(model), /*own=*/true);
   if (has.has_stages && pp > 1) add_all(SplitChunksOf(model, pp), /*own=*/false);

@@ -68,6 +68,9 @@ WorkerActivations BlockPeak(const WorkerStageBytes& stage, ActionKind kind, int6
       return PeakOf(place.block.input, kept + place.split_behind, stage.ends.head_split);
     case ActionKind::kBackwardWeight:
       return PeakOf(place.block.weight, WaitingBytes(stage) + place.split_before, 0);
+    case ActionKind::kVocabularyForward:
+    case ActionKind::kVocabularyBackward:
+      break;  // the worker has no schedule that divides the vocabulary
   }
   return {};
 }
@@ -83,6 +86,9 @@ WorkerActivations EmbeddingPeak(const WorkerStageBytes& stage, ActionKind kind) 
       return {};
     case ActionKind::kBackwardWeight:
       return {WaitingBytes(stage), 0, ends.embedding_gathered};
+    case ActionKind::kVocabularyForward:
+    case ActionKind::kVocabularyBackward:
+      break;  // as above
   }
   return {};
 }
@@ -98,6 +104,9 @@ WorkerActivations HeadPeak(const WorkerStageBytes& stage, ActionKind kind) {
       return {stage.kept.kept_bytes, ends.head_kept, ends.head_input};
     case ActionKind::kBackwardWeight:
       return {stage.kept_split.kept_bytes, ends.head_split, ends.head_weight};
+    case ActionKind::kVocabularyForward:
+    case ActionKind::kVocabularyBackward:
+      break;  // as above
   }
   return {};
 }

@@ -174,6 +174,9 @@ class Walk {
       case ActionKind::kBackwardWeight:
         Add(kept_, bytes.kept_split, -times);
         break;
+      case ActionKind::kVocabularyForward:
+      case ActionKind::kVocabularyBackward:
+        break;  // the worker has no schedule that divides the vocabulary
     }
     Outbox& outbox = OutboxOf(action);
     if (ends_.InputOf(action).way == Way::kOwn) outbox.handed_over -= times;

@@ -27,6 +27,9 @@ struct ActionPadding {
         return backward_input_s;
       case planner::ActionKind::kBackwardWeight:
         return backward_weight_s;
+      case planner::ActionKind::kVocabularyForward:
+      case planner::ActionKind::kVocabularyBackward:
+        return 0.0;  // the worker has no schedule that divides the vocabulary
     }
     return 0.0;
   }

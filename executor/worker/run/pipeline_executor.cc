@@ -104,6 +104,9 @@ at::Tensor PipelineExecutor::ComputeOn(Stage& stage, const planner::Action& acti
       --in_flight_;
       stage.BackwardWeight(action.micro_batch);
       return {};
+    case planner::ActionKind::kVocabularyForward:
+    case planner::ActionKind::kVocabularyBackward:
+      break;  // CheckRules() refuses schedules that divide the vocabulary
   }
   return {};
 }

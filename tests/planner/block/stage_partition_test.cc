@@ -52,6 +52,39 @@ TEST(StagePartition, CoversEveryLayerOnceWhateverTheRule) {
   }
 }
 
+TEST(StagePartition, EveryRankHoldsAPartOfBothEndsIfTheScheduleDividesTheVocabulary) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  Layout flat = Stages(4);
+  flat.schedule = ScheduleKind::k1f1bVocab1;
+  Layout v = Stages(4, 2);
+  v.schedule = ScheduleKind::kVHalfVocab1;
+  for (int32_t stage = 0; stage < 8; ++stage) {
+    if (stage < 4) {
+      EXPECT_TRUE(StageOf(model, flat, StagePartition::kEqual, stage).has_embedding);
+      EXPECT_TRUE(StageOf(model, flat, StagePartition::kEqual, stage).has_head);
+    }
+    EXPECT_EQ(StageOf(model, v, StagePartition::kEqual, stage).has_embedding, stage < 4);
+    EXPECT_EQ(StageOf(model, v, StagePartition::kEqual, stage).has_head, stage >= 4);
+  }
+}
+
+// The head costs 2.8 layers. No stage has more than five layers or their time.
+TEST(SplitByCost, TakesFromTheLastStageWhatTheHeadCosts) {
+  ModelSpec model = FindModel("llama-2-7b").value();
+  ASSERT_EQ(model.layers(), 32);
+  model.vocab = 148000;
+  const StageSplit split = SplitByCost(model, 2048, 8);
+  EXPECT_EQ(split.layers(), 32);
+  EXPECT_EQ(split.stages(), 8);
+  EXPECT_EQ(FormatStageSplit(split), "5x4+2x5+2");
+}
+
+TEST(SplitByCost, IsEvenWithoutAHead) {
+  ModelSpec model = FindModel("llama-2-7b").value();
+  model.vocab = 1;
+  EXPECT_EQ(FormatStageSplit(SplitByCost(model, 2048, 8)), "8x4");
+}
+
 TEST(EqualStages, HoldTheSameLayersEach) {
   const ModelSpec model = FindModel("llama-2-7b").value();
   EXPECT_THAT(LayersOfStages(model, Stages(4), StagePartition::kEqual), ElementsAre(8, 8, 8, 8));

@@ -52,21 +52,38 @@ TEST(LayoutOf, KnowsLooseNamesOfAttention) {
 TEST(LayoutOf, KnowsTheSchedules) {
   Measurement row = InventedRow();
   const std::pair<const char*, ScheduleKind> cases[] = {
-      {"1f1b", ScheduleKind::k1f1b},   {"1f1b-interleaved", ScheduleKind::kInterleaved},
-      {"gpipe", ScheduleKind::kGpipe}, {"fsdp2", ScheduleKind::k1f1b},
-      {"zb-1p", ScheduleKind::kZbH1},  {"zb-v", ScheduleKind::kZbV}};
+      {"1f1b", ScheduleKind::k1f1b},
+      {"1f1b-interleaved", ScheduleKind::kInterleaved},
+      {"gpipe", ScheduleKind::kGpipe},
+      {"fsdp2", ScheduleKind::k1f1b},
+      {"zb-1p", ScheduleKind::kZbH1},
+      {"zb-2p", ScheduleKind::kZbH2},
+      {"V-Half", ScheduleKind::kVHalf},
+      {"1f1b+vocab-1", ScheduleKind::k1f1bVocab1},
+      {"1f1b+vocab-2", ScheduleKind::k1f1bVocab2},
+      {"1f1b+interlaced", ScheduleKind::k1f1bInterlaced},
+      {"v-half+vocab-1", ScheduleKind::kVHalfVocab1},
+      {"zb-v", ScheduleKind::kZbV}};
   for (const auto& [name, kind] : cases) {
     row.schedule = name;
     ASSERT_TRUE(LayoutOf(row).ok()) << name;
     EXPECT_EQ(LayoutOf(row)->schedule, kind) << name;
   }
   EXPECT_EQ(LayoutOf(row)->vpp, 2);  // zb-v
-  for (const char* name : {"zb-2p", "V-Half", "1f1b + vocab-2", "DualPipe"}) {
+  for (const char* name : {"V-Min", "DualPipe"}) {
     row.schedule = name;
     EXPECT_THAT(LayoutText(row), HasSubstr(": is not modelled yet: ")) << name;
   }
   row.schedule = "pipes";
   EXPECT_THAT(LayoutText(row), HasSubstr("schedule = pipes: is not modelled; 1f1b"));
+}
+
+TEST(LayoutOf, InterleavingTakesTwoChunksIfTheRowSaysNone) {
+  Measurement row = InventedRow();
+  row.schedule = "1f1b-interleaved";
+  EXPECT_EQ(LayoutOf(row)->vpp, 2);
+  row.vpp = 4;
+  EXPECT_EQ(LayoutOf(row)->vpp, 4);
 }
 
 TEST(LayoutOf, FsdpIsZero3UnlessTheRowSaysOtherwise) {

@@ -35,6 +35,8 @@ TEST(ModelFamilies, KnowGatedAndPlainFfn) {
 TEST(ModelFamilies, NotesOnTiedEmbeddingsGoBeforeTheName) {
   EXPECT_EQ(HasTiedEmbeddings(Families(), Model("llama-like", "a; tied embeddings")), true);
   EXPECT_EQ(HasTiedEmbeddings(Families(), Model("gpt3", "a; untied embeddings")), false);
+  EXPECT_EQ(HasTiedEmbeddings(Families(), Model("gpt3", "untied input/output embeddings; b")),
+            false);
   EXPECT_EQ(HasTiedEmbeddings(Families(), Model("gpt3", "untie-embeddings-and-output-weights")),
             false);
   EXPECT_EQ(HasTiedEmbeddings(Families(), Model("gpt3")), true);

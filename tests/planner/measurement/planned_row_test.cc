@@ -37,6 +37,23 @@ TEST(PlanRow, BuildsTheSpecs) {
   EXPECT_EQ(plan.row->training, (TrainingSpec{.seq_len = 1024, .global_batch = 16}));
 }
 
+TEST(PlanRow, RedistributedLayersLeaveTheLastStageFewer) {
+  const RowPlan plan = PlanChanged([](Measurement& row) {
+    row.schedule = "1f1b+redis";
+    row.vocab = 64000;  // about five layers
+  });
+  ASSERT_TRUE(plan.layout) << plan.reason;
+  EXPECT_EQ(plan.layout->schedule, ScheduleKind::k1f1b);
+  EXPECT_EQ(FormatStageSplit(plan.layout->stages), "6+2");
+}
+
+TEST(PlanRow, ARunShowsThatItsFrameworkHasTheSchedule) {
+  for (const char* schedule : {"zb-2p", "v-half", "1f1b+vocab-1", "v-half+vocab-1"}) {
+    const RowPlan plan = PlanChanged([&](Measurement& row) { row.schedule = schedule; });
+    EXPECT_TRUE(plan.layout) << schedule << ": " << plan.reason;
+  }
+}
+
 TEST(PlanRow, GpuAndMemoryChooseTheCluster) {
   const auto cluster = [](const char* gpu, OptionalNumber memory) {
     Measurement row = InventedRow();

@@ -236,5 +236,53 @@ TEST_F(PredictRowTest, RunsThatFailedHaveNoMeasuredFigures) {
   EXPECT_EQ(result.peak_bytes, std::nullopt);
 }
 
+// Six rows of one choice with different layouts; the first is predicted to be the fastest.
+std::vector<RowPrediction> SixLayouts(const char* choice) {
+  std::vector<RowPrediction> rows;
+  for (int32_t tp = 1; tp <= 6; ++tp) {
+    rows.push_back(Ok(Predicted(tp, tp, 0.1), 2.0));
+    rows.back().choice = choice;
+    rows.back().layout = Layout{.tp = tp};
+  }
+  return rows;
+}
+
+TEST(ReportValidation, TheShareThatThePickLosesIsOfTheBestStepPerToken) {
+  std::vector<RowPrediction> rows = SixLayouts("a");
+  rows[3] = Ok(rows[3], 1.6);
+  std::vector<RowPrediction> best = SixLayouts("b");
+  rows.insert(rows.end(), best.begin(), best.end());
+  const SweepReport report = ReportValidation(rows).total;
+  EXPECT_EQ(report.choices, 2);
+  EXPECT_EQ(report.likely_out_of_memory, 0);
+  EXPECT_THAT(report.regret_likely_share_max, Optional(DoubleEq(0.25)));  // 2.0 s against 1.6 s
+  EXPECT_THAT(report.regret_likely_share, Optional(DoubleEq(0.125)));
+}
+
+TEST(ReportValidation, AChoiceNeedsSixLayoutsAndRowsThatBelongToIt) {
+  std::vector<RowPrediction> rows = SixLayouts("a");
+  rows[5].layout = rows[4].layout;
+  EXPECT_EQ(ReportValidation(rows).total.choices, 0);
+  EXPECT_EQ(ReportValidation(SixLayouts("")).total.choices, 0);
+  EXPECT_EQ(ReportValidation(SixLayouts("a")).total.choices, 1);
+}
+
+TEST(ReportValidation, APickOfAChoiceThatRanOutIsCountedAndNotInTheMean) {
+  std::vector<RowPrediction> rows = SixLayouts("a");
+  rows[0] = Oom(rows[0]);
+  const SweepReport report = ReportValidation(rows).total;
+  EXPECT_EQ(report.choices, 1);
+  EXPECT_EQ(report.likely_out_of_memory, 1);
+  EXPECT_EQ(report.regret_likely_share, std::nullopt);
+}
+
+TEST(ReportValidation, MfuStandsForTheStepWhereASourceStatesItAlone) {
+  std::vector<RowPrediction> rows = SixLayouts("a");
+  rows[0].mfu = 0.4;
+  rows[1].mfu = 0.5;
+  rows[1].tokens_per_s_per_device.reset();
+  EXPECT_THAT(ReportValidation(rows).total.regret_likely_share, Optional(DoubleEq(0.25)));
+}
+
 }  // namespace
 }  // namespace meshwright::planner

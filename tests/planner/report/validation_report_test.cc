@@ -77,6 +77,10 @@ TEST(ValidationFields, HaveTheKeysOfTheContract) {
                             "regret_likely_points",
                             "pick_safe",
                             "pick_likely",
+                            "choices",
+                            "likely_out_of_memory",
+                            "regret_likely_share",
+                            "regret_likely_share_max",
                             "inside_interval"}) {
       EXPECT_TRUE(entry.contains(key)) << key;
     }

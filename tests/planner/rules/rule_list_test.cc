@@ -49,11 +49,11 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenBy{
             "tp1.pp2.dp1.vpp2.sched=1f1b", 2, Rule::kScheduleChunks,
             "vpp = 2 is not possible with this schedule and pp = 2: interleaved needs vpp and pp "
-            "of at least 2; zb_v needs vpp 2; gpipe, 1f1b and zb_h1 need vpp 1"},
+            "of at least 2; zb_v, v_half and v_half_vocab1 need vpp 2; the others need vpp 1"},
         BrokenBy{
             "tp1.pp1.dp1.vpp2", 1, Rule::kScheduleChunks,
             "vpp = 2 is not possible with this schedule and pp = 1: interleaved needs vpp and pp "
-            "of at least 2; zb_v needs vpp 2; gpipe, 1f1b and zb_h1 need vpp 1"},
+            "of at least 2; zb_v, v_half and v_half_vocab1 need vpp 2; the others need vpp 1"},
         BrokenBy{"tp1.pp8.dp1.rc=block:5", 8, Rule::kRecomputeLayers,
                  "rc=block:5 recomputes more layers than the 4 of a chunk"},
         BrokenBy{"tp2.pp1.dp1.zero1", 2, Rule::kZeroRanks,
@@ -179,7 +179,7 @@ TEST(Rules, CountTheMicroBatchesThatAZeroBubbleScheduleNeeds) {
   ASSERT_TRUE(few.has_value());
   EXPECT_EQ(Describe(*few),
             "6 micro-batches are fewer than the 7 that hide the bubble: zb_h1 needs pp, zb_v "
-            "2 * pp - 1");
+            "2 * pp - 1, v_half 2 * pp");
 }
 
 TEST(KernelRules, HeadsOfSeveralSizesAreRefusedWhereAllLayersMustHaveOne) {

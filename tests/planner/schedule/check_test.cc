@@ -32,25 +32,12 @@ TEST(CheckSchedule, AcceptsWhatEveryGeneratorMakes) {
 
 TEST(CheckSchedule, AcceptsWidePipelines) {
   for (const ScheduleKind schedule : kAllSchedules) {
-    const int32_t vpp = schedule == ScheduleKind::kInterleaved || schedule == ScheduleKind::kZbV ||
+    const int32_t vpp = schedule == ScheduleKind::kInterleaved || IsV(schedule) ||
                                 schedule == ScheduleKind::kBreadthFirst
                             ? 2
                             : 1;
     const Layout layout = Pipeline(schedule, 64, vpp);
     EXPECT_EQ(Problem(layout, 192, MakeSchedules(layout, 192).value()), "") << Name(layout, 192);
-  }
-}
-
-TEST(CheckSchedule, AcceptsZbH2) {
-  for (int32_t p = 1; p <= 8; ++p) {
-    for (int32_t m = 1; m <= 20; ++m) {
-      ScheduleLists lists;
-      for (int32_t rank = 0; rank < p; ++rank) {
-        lists.push_back(ScheduleZbH2(p, rank, m));
-        EXPECT_LE(PeakInFlight(lists.back()), std::min(m, 2 * p - 1));
-      }
-      EXPECT_EQ(Problem(Pipeline(ScheduleKind::kZbH1, p, 1), m, lists), "");
-    }
   }
 }
 
@@ -103,6 +90,28 @@ TEST_F(BrokenLists, ADeadlockNamesEveryRankThatIsStuck) {
   EXPECT_EQ(Problem(layout_, 3, lists_),
             "deadlock: pipeline rank 0 at B0.c0 waits for stage 1 on rank 1; pipeline rank 1 at "
             "F1.c0 waits for stage 0 on rank 0");
+}
+
+TEST_F(BrokenLists, PassesOfTheHeadNeedAScheduleThatDividesTheVocabulary) {
+  lists_[0].push_back({ActionKind::kVocabularyForward, 0, 0});
+  EXPECT_THAT(Problem(layout_, 3, lists_), HasSubstr("S0.c0 is a pass of the vocabulary"));
+}
+
+TEST(CheckSchedule, NamesAMissingPassOfTheHead) {
+  const Layout layout = Pipeline(ScheduleKind::k1f1bVocab1, 2, 1);
+  ScheduleLists lists = MakeSchedules(layout, 3).value();
+  std::erase(lists[1], Action{ActionKind::kVocabularyBackward, 2, 0});
+  EXPECT_EQ(Problem(layout, 3, lists), "pipeline rank 1: no backward of micro-batch 2 in the head");
+}
+
+// Rank 0 waits for the gradient of micro-batch 0, for which rank 1 needs rank 0's part of the head.
+TEST(CheckSchedule, FindsADeadlockOfPassesOfTheHead) {
+  const Layout layout = Pipeline(ScheduleKind::k1f1bVocab1, 2, 1);
+  ScheduleLists lists = MakeSchedules(layout, 1).value();
+  std::swap(lists[0][1], lists[0][3]);  // F0 B0 T0 S0
+  std::swap(lists[0][2], lists[0][3]);
+  EXPECT_THAT(Problem(layout, 1, lists),
+              HasSubstr("pipeline rank 1 at T0.c0 waits for the head's passes"));
 }
 
 TEST_F(BrokenLists, MessagesOutOfOrderAreNamed) {

@@ -12,8 +12,10 @@
 namespace meshwright::planner {
 
 inline constexpr ScheduleKind kAllSchedules[] = {
-    ScheduleKind::kGpipe,        ScheduleKind::k1f1b, ScheduleKind::kInterleaved,
-    ScheduleKind::kBreadthFirst, ScheduleKind::kZbH1, ScheduleKind::kZbV};
+    ScheduleKind::kGpipe,        ScheduleKind::k1f1b,           ScheduleKind::kInterleaved,
+    ScheduleKind::kBreadthFirst, ScheduleKind::kZbH1,           ScheduleKind::kZbV,
+    ScheduleKind::kZbH2,         ScheduleKind::kVHalf,          ScheduleKind::k1f1bVocab1,
+    ScheduleKind::k1f1bVocab2,   ScheduleKind::k1f1bInterlaced, ScheduleKind::kVHalfVocab1};
 
 inline Layout Pipeline(ScheduleKind schedule, int32_t pp, int32_t vpp) {
   Layout layout;
@@ -21,15 +23,6 @@ inline Layout Pipeline(ScheduleKind schedule, int32_t pp, int32_t vpp) {
   layout.vpp = vpp;
   layout.schedule = schedule;
   return layout;
-}
-
-// Returns the actions of ZB-H2 (arXiv 2401.10241, section 2), which no layout can name. It has a
-// warm-up of 2 (p - r) - 1 forwards and delays 2r weight gradients. It therefore has no bubble if
-// F = B = W and no barrier waits for all ranks. min(m, 2p - 1) micro-batches are in flight. ZB-H2
-// on p ranks is ZB-H1 on every other one of 2p - 1 ranks.
-inline std::vector<Action> ScheduleZbH2(int32_t pipeline_ranks, int32_t rank,
-                                        int32_t micro_batches) {
-  return ScheduleZbH1(2 * pipeline_ranks - 1, 2 * rank, micro_batches);
 }
 
 // Returns the times of equal stages. `rank` has a micro-batch's times in all chunks of a rank

@@ -80,6 +80,34 @@ TEST(ScheduleZbH1, HoldsBackAsManyWeightGradientsAsTheRankSays) {
             "F0.c0 I0.c0 F1.c0 I1.c0 F2.c0 I2.c0 W0.c0 F3.c0 I3.c0 W1.c0 W2.c0 W3.c0\n");
 }
 
+TEST(ScheduleZbH2, WarmsUpAndHoldsBackTwiceAsMuchAsZbH1) {
+  EXPECT_EQ(Lists(MakeSchedules(Parsed("tp1.pp2.dp1.sched=zb_h2"), 4).value()),
+            "F0.c0 F1.c0 F2.c0 I0.c0 W0.c0 F3.c0 I1.c0 W1.c0 I2.c0 W2.c0 I3.c0 W3.c0\n"
+            "F0.c0 I0.c0 F1.c0 I1.c0 F2.c0 I2.c0 W0.c0 F3.c0 I3.c0 W1.c0 W2.c0 W3.c0\n");
+}
+
+TEST(ScheduleVHalf, RepeatsOneBlockForEachMicroBatch) {
+  EXPECT_EQ(Lists(MakeSchedules(Parsed("tp1.pp1.dp1.vpp2.sched=v_half"), 2).value()),
+            "F0.c0 F0.c1 I0.c1 I0.c0 W0.c1 F1.c0 F1.c1 W0.c0 I1.c1 I1.c0 W1.c1 W1.c0\n");
+}
+
+// The head of micro-batch i runs on both ranks once rank 1 is through with its forward.
+TEST(ScheduleVocabulary1f1b, RunsThePassesOfTheHeadOnEveryRank) {
+  EXPECT_EQ(Lists(MakeSchedules(Parsed("tp1.pp2.dp1.sched=1f1b_vocab1"), 3).value()),
+            "F0.c0 S0.c0 F1.c0 S1.c0 T0.c0 F2.c0 S2.c0 T1.c0 B0.c0 T2.c0 B1.c0 B2.c0\n"
+            "F0.c0 S0.c0 F1.c0 S1.c0 T0.c0 F2.c0 S2.c0 T1.c0 B0.c0 T2.c0 B1.c0 B2.c0\n");
+  EXPECT_EQ(Lists(MakeSchedules(Parsed("tp1.pp2.dp1.sched=1f1b_vocab2"), 2).value()),
+            "F0.c0 S0.c0 F1.c0 S1.c0 T0.c0 B0.c0 T1.c0 B1.c0\n"
+            "F0.c0 S0.c0 F1.c0 S1.c0 T0.c0 B0.c0 T1.c0 B1.c0\n");
+}
+
+// Rank 1 runs its backward before its forward, rank 0 the other way round.
+TEST(ScheduleInterlaced, EveryOtherRankTakesTheReverseOrder) {
+  EXPECT_EQ(Lists(MakeSchedules(Parsed("tp1.pp2.dp1.sched=1f1b_interlaced"), 3).value()),
+            "F0.c0 S0.c0 T0.c0 F1.c0 S1.c0 T1.c0 F2.c0 B0.c0 S2.c0 T2.c0 B1.c0 B2.c0\n"
+            "F0.c0 S0.c0 T0.c0 B0.c0 F1.c0 S1.c0 T1.c0 B1.c0 F2.c0 S2.c0 T2.c0 B2.c0\n");
+}
+
 TEST(ScheduleZbV, GoesDownOneArmAndUpTheOther) {
   EXPECT_EQ(Lists(MakeSchedules(Parsed("tp1.pp2.dp1.vpp2.sched=zb_v"), 3).value()),
             "F0.c0 F1.c0 F2.c0 F0.c1 I0.c1 W0.c1 F1.c1 I1.c1 W1.c1 I0.c0 W0.c0 F2.c1 I2.c1 W2.c1 "
@@ -123,6 +151,9 @@ INSTANTIATE_TEST_SUITE_P(
                                "micro_batches = 3: sched=zb_h1 needs at least 4 at pp 4"},
                     Impossible{"tp1.pp4.dp1.vpp2.sched=zb_v", 6,
                                "micro_batches = 6: sched=zb_v needs at least 7 at pp 4"},
+                    Impossible{"tp1.pp2.dp1.vpp1.sched=v_half", 8, "vpp = 1: sched=v_half takes"},
+                    Impossible{"tp1.pp4.dp1.vpp2.sched=v_half", 7,
+                               "micro_batches = 7: sched=v_half needs at least 8 at pp 4"},
                     Impossible{"tp1.pp2.dp1", 0, "micro_batches = 0"}));
 
 TEST(MakeScheduleTest, RefusesARankOutsideThePipeline) {

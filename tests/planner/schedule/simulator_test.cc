@@ -71,6 +71,23 @@ TEST(Simulate, BlockingHopsTakeTimeOfBothRanks) {
   EXPECT_GT(SimulateLayout(kTwoRanks, 8, times).value().makespan_s, free_s);
 }
 
+// F 1 on each rank; then both run S (0.5) and T (0.25); then B 2 on each rank.
+TEST(Simulate, PassesOfTheHeadWaitForEachOtherOnAllRanks) {
+  const Layout layout = Pipeline(ScheduleKind::k1f1bVocab1, 2, 1);
+  PipelineTimes times = EqualTimes(layout, {1.0, 1.0, 1.0});
+  for (StageDurations& stage : times.stages) {
+    stage.vocabulary_forward_s = 0.5;
+    stage.vocabulary_backward_s = 0.25;
+  }
+  EXPECT_DOUBLE_EQ(SimulateLayout(layout, 1, times).value().makespan_s, 2.0 + 0.75 + 4.0);
+  times.stages[0].vocabulary_forward_s = 3.0;  // rank 1's T waits for rank 0's S
+  EXPECT_DOUBLE_EQ(SimulateLayout(layout, 1, times).value().makespan_s, 2.0 + 3.25 + 4.0);
+  // With the second algorithm, the backward waits for S alone; rank 1 runs T first all the same.
+  const Layout second = Pipeline(ScheduleKind::k1f1bVocab2, 2, 1);
+  times.stages[0].vocabulary_backward_s = 5.0;
+  EXPECT_DOUBLE_EQ(SimulateLayout(second, 1, times).value().makespan_s, 2.0 + 3.0 + 5.0 + 2.0);
+}
+
 TEST(Simulate, HopsWithinARankAreFree) {
   const Layout one = Pipeline(ScheduleKind::kBreadthFirst, 1, 3);
   EXPECT_DOUBLE_EQ(SimulateLayout(one, 2, EqualTimes(one, {1.0, 1.0, 1.0}, 9.0)).value().makespan_s,

@@ -23,18 +23,14 @@ Layout LayoutOf(const ZeroBubbleRow& row) {
     return Pipeline(ScheduleKind::kInterleaved, row.pp, row.vpp);
   }
   if (row.schedule == "zb-v") return Pipeline(ScheduleKind::kZbV, row.pp, row.vpp);
+  if (row.schedule == "zb-2p") return Pipeline(ScheduleKind::kZbH2, row.pp, row.vpp);
   return Pipeline(ScheduleKind::kZbH1, row.pp, row.vpp);
 }
 
 // zb-1p has the memory of 1F1B, as ZB-H1 has; zb-2p twice that, as ZB-H2. (The runs found their
 // orders by a search under that memory; these are the handcrafted ones.)
 ScheduleLists ListsOf(const ZeroBubbleRow& row, const Layout& layout) {
-  if (row.schedule != "zb-2p") return MakeSchedules(layout, row.micro_batches).value();
-  ScheduleLists lists;
-  for (int32_t rank = 0; rank < row.pp; ++rank) {
-    lists.push_back(ScheduleZbH2(row.pp, rank, row.micro_batches));
-  }
-  return lists;
+  return MakeSchedules(layout, row.micro_batches).value();
 }
 
 // The first stage has a layer less than a middle one. So has the last, in whose place stands the

@@ -171,6 +171,14 @@ TEST(SearchSpace, HasTheSchedulesOfTheFramework) {
   EXPECT_TRUE(all.contains({ScheduleKind::kBreadthFirst, 1}));
   EXPECT_TRUE(all.contains({ScheduleKind::kZbH1, 1}));
   EXPECT_TRUE(all.contains({ScheduleKind::kZbV, 2}));
+  profile.supports.has_zb_h2 = true;
+  profile.supports.has_v_half = true;
+  EXPECT_EQ(schedules(true).size(), 16u + 2u);
+  EXPECT_TRUE(schedules(true).contains({ScheduleKind::kVHalf, 2}));
+  profile.supports.has_vocab_parallel = true;
+  EXPECT_EQ(schedules(true).size(), 16u + 2u + 4u);
+  EXPECT_TRUE(schedules(true).contains({ScheduleKind::kVHalfVocab1, 2}));
+  EXPECT_TRUE(schedules(true).contains({ScheduleKind::k1f1bInterlaced, 1}));
   EXPECT_EQ(schedules(false), plain);
 }
 

@@ -31,7 +31,8 @@ std::string DescribeFiles() {
   return absl::StrCat(
       "The files hold one run per line under a header that names the columns, in any order: ",
       absl::StrJoin(planner::MeasurementColumnNames(), ", "),
-      ". An empty cell is unknown; outcome is ok, oom or error. A row whose model is a preset's name "
+      ". An empty cell is unknown; outcome is ok, oom or error. A row whose model is a preset's "
+      "name "
       "(meshwright list models), however spelt, needs no shape; an empty vocabulary is that of the "
       "model's family, an empty micro-batch the fastest that the planner expects to fit, and an "
       "empty gbs, of a row without pipeline and speed, one micro-batch a rank. Experts of a model "
@@ -59,6 +60,10 @@ Per sweep and in total:
                             the device (row pick_safe); a pick that ran out of memory costs the full
                             best; in total the mean over sweeps of at least 2 rows
   regret_likely_points      the same below an OOM probability of 0.5 (row pick_likely)
+  regret_likely_share       the likely pick's measured step per token divided by the best measured one,
+                            less 1; mean over the `choices` between at least 6 layouts of one sweep,
+                            model, global batch and number of devices (largest: _max); picks that ran
+                            out of memory are counted in likely_out_of_memory instead
   inside_interval           share of measured step times inside the predicted interval
 )";
 
@@ -150,7 +155,8 @@ void AddValidateCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option("--rows", flags->rows,
                    "Write one CSV line per row: row, sweep, peak_bytes, fraction_of_device, "
-                   "oom_probability, step_s, mfu, reason, step_low_s, step_high_s, measured_step_s, level, measured")
+                   "oom_probability, step_s, mfu, reason, step_low_s, step_high_s, "
+                   "measured_step_s, level, measured")
       ->option_text("FILE.csv");
   AddPlot(*command, flags->plot, "Draw predicted against measured into this SVG file");
   flags->output.AddFormat(*command);

@@ -106,6 +106,13 @@ void PrintSpeed(const Sweeps& sweeps, const planner::ValidationReport& report, s
       << Fixed(report.spearman_pooled, 3) << "),\nregrets are means over sweeps of at least 2 rows "
       << "(largest: safe " << Fixed(report.regret_safe_points_max, 2) << ", likely "
       << Fixed(report.regret_likely_points_max, 2) << ")\n";
+  if (total.choices == 0) return;
+  out << "choices between at least 6 layouts of one sweep, model, batch and number of devices: "
+      << FormatCount(total.choices) << "; the likely pick's step per token is "
+      << PercentText(total.regret_likely_share)
+      << " above the best\nmeasured one (largest: " << PercentText(total.regret_likely_share_max)
+      << "), without the " << FormatCount(total.likely_out_of_memory)
+      << " picks that ran out of memory\n";
 }
 
 void PrintLeftOut(const planner::ValidationReport& report, size_t shown, std::ostream& out) {

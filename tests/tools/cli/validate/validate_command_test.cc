@@ -32,7 +32,7 @@ constexpr char kValidatedRuns[] =
     "large,llama-y,40,5120,13824,40,40,32000,2048,toy,8,1,3,1,1,64,,ok,9.0,\n"
     "large,llama-y,40,5120,13824,40,40,,2048,toy,8,8,1,1,1,64,,ok,9.0,\n"
     "large,mixtral-y,40,5120,13824,40,40,32000,2048,toy,8,8,1,1,1,64,,ok,9.0,\n"
-    "large,llama-y,40,5120,13824,40,40,32000,2048,toy,8,2,4,1,1,64,zb-2p,ok,9.0,\n";
+    "large,llama-y,40,5120,13824,40,40,32000,2048,toy,8,2,4,1,1,64,dualpipe,ok,9.0,\n";
 
 class ValidateCommandTest : public testing::Test {
  protected:
@@ -136,7 +136,8 @@ TEST_F(ValidateCommandTest, ACellThatCannotBeReadCostsItsRowAlone) {
   const std::string rows = folder_ / "odd_rows.csv";
   const CommandOutput run = RunCommand({"validate", "--measurements", runs, "--rows", rows});
   EXPECT_EQ(run.exit_code, 3) << run.err;
-  EXPECT_THAT(Read(rows), HasSubstr("0,a,,,,,,line 2 tp = x: must be a whole number or empty,,,,,0\n"));
+  EXPECT_THAT(Read(rows),
+              HasSubstr("0,a,,,,,,line 2 tp = x: must be a whole number or empty,,,,,0\n"));
   EXPECT_THAT(Read(rows), HasSubstr("1,b,"));
 }
 

@@ -65,6 +65,8 @@ struct BlockShape {
   int64_t etp = 1;
   // The number of tokens that reach this rank's experts, relative to the mean over all ranks.
   double expert_load = 1.0;
+  // Time of a recurrence's convolution, core and norm, over the time that their bytes take.
+  double recurrence_ratio = 1.0;
   // Measured routing. If set, it replaces the numbers of rows that follow from expert_load.
   std::optional<ExpertRows> expert_rows = std::nullopt;
   bool sequence_parallel = false;

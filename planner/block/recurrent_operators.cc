@@ -34,9 +34,11 @@ class RecurrentBuilder : public OperatorBuilder {
   int64_t TokenBytes(int64_t bytes) const {
     return s_.tokens * bytes * s_.element_bytes / kWidthsElementBytes;
   }
+  // Kernels that take longer than their bytes do stand for more bytes.
   StreamShape Traffic(double bytes_a_token) const {
+    const double forward_bytes = s_.recurrence_ratio * bytes_a_token;
     return {.elements = s_.tokens,
-            .traffic_bytes = {bytes_a_token, kBackwardTrafficRatio * bytes_a_token, 0.0}};
+            .traffic_bytes = {forward_bytes, kBackwardTrafficRatio * forward_bytes, 0.0}};
   }
 
   void InputProjection() {

@@ -139,6 +139,8 @@ void VisitFields(Struct& traffic, Visitor& visit) {
   visit("rope_traffic_bytes", traffic.rope_traffic_bytes);
   visit("accumulate_traffic_bytes", traffic.accumulate_traffic_bytes);
   visit("expert_bias_traffic_bytes", traffic.expert_bias_traffic_bytes);
+  visit("recurrence_ratio", traffic.recurrence_ratio);
+  visit("expert_load_spread", traffic.expert_load_spread);
   visit("operator_host_s", traffic.operator_host_s);
   visit("host_share", traffic.host_share);
   visit("expert_launch_s", traffic.expert_launch_s);
@@ -152,6 +154,7 @@ void VisitFields(Struct& communication, Visitor& visit) {
   visit(OnlyIf(communication.mesh_order != kDefaultMeshOrder, "mesh_order"),
         communication.mesh_order, kMeshOrderText);
   visit("data_parallel_overlap", communication.data_parallel_overlap);
+  visit("all_reduce_overlap", communication.all_reduce_overlap);
   visit("all_reduces_per_layer", communication.all_reduces_per_layer);
   visit("shard_collectives_per_layer", communication.shard_collectives_per_layer);
   visit("reduce_bytes", communication.reduce_bytes);

@@ -125,6 +125,11 @@ StateTraffic TrafficOf(const StepShape& step, const Reduction& reduction) {
   }
 }
 
+double OverlapOf(const Communication& communication, const Layout& layout) {
+  const bool all_reduces = layout.zero == 0 && communication.all_reduce_overlap > 0.0;
+  return all_reduces ? communication.all_reduce_overlap : communication.data_parallel_overlap;
+}
+
 }  // namespace
 
 StateTraffic StateTrafficOf(const StepShape& step, const UnitParameters& parameters) {
@@ -152,7 +157,7 @@ double ExposedTraffic(const FrameworkProfile& profile, const Layout& layout,
   const double per_pass = static_cast<double>(micro_batches) / passes;
   window_s *= layout.zero >= 2 ? static_cast<double>(micro_batches) : per_pass;
   const double total_s = passes * traffic.per_pass_s + traffic.per_step_s;
-  const double overlap = profile.communication.data_parallel_overlap;
+  const double overlap = OverlapOf(profile.communication, layout);
   return total_s - std::min(overlap * total_s, window_s);
 }
 

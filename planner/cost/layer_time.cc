@@ -237,13 +237,13 @@ double HostRingTime(const StepShape& step) {
 }
 
 // Returns the kernel launches for a rank's experts in forward and backward, where they are launched
-// one after another. In formats with scales by block these are the casts of both products' inputs
-// and gradients, each with a kernel that reorders its scales for the products. The six products
+// one after another: in most narrow formats the casts of both products' inputs and gradients, each
+// with a kernel that finds its scale or reorders its scales for the products. The six products
 // themselves are launched by one call from C++, and together take about as long as one such cast.
 double ExpertLaunches(const BlockShape& shape) {
   constexpr double kProducts = 1.0;
-  constexpr double kBlockCasts = 8.0;
-  const double launches = kProducts + (shape.quantisation.scales_blocks ? kBlockCasts : 0.0);
+  constexpr double kCasts = 8.0;
+  const double launches = kProducts + (shape.quantisation.casts_by_expert ? kCasts : 0.0);
   return launches * static_cast<double>(shape.rank_experts());
 }
 

@@ -242,7 +242,11 @@ absl::StatusOr<Precision> PrecisionOf(const Measurement& row) {
       {"blockwise", Precision::kFp8Blockwise},
       {"fp8", Precision::kFp8Delayed}};
   for (const auto& [word, recipe] : kRecipes) {
-    if (Contains(text, word)) return recipe;
+    if (!Contains(text, word)) continue;
+    // Sources that call a precision fp8 may name its scaling among their remarks.
+    const bool current = recipe == Precision::kFp8Delayed &&
+                         Contains(PlainWords(row.notes), "fp8 current scaling");
+    return current ? Precision::kFp8Current : recipe;
   }
   if (text.empty()) return Precision::kBf16;
   for (const std::string_view half : {"bf16", "fp16", "mixed"}) {

@@ -55,7 +55,9 @@ constexpr std::string_view kEmpty = "(empty)";
 
 bool HasWords(std::string cell, std::string_view words) {
   if (absl::StripAsciiWhitespace(AbslView(words)) == AbslView(kEmpty)) return cell.empty();
-  std::replace(cell.begin(), cell.end(), ';', ' ');  // divides remarks of notes
+  // ';' divides remarks of notes, and ':' the parts of a sweep's name.
+  std::replace(cell.begin(), cell.end(), ';', ' ');
+  std::replace(cell.begin(), cell.end(), ':', ' ');
   const std::string padded = absl::StrCat(" ", PlainWords(cell), " ");
   return absl::StrContains(padded, absl::StrCat(" ", PlainWords(words), " "));
 }

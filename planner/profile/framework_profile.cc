@@ -60,12 +60,15 @@ absl::Status Check(const OperatorTraffic& traffic) {
   RETURN_IF_ERROR(CheckBetween("step_overhead_s", traffic.step_overhead_s, 1000));
   RETURN_IF_ERROR(CheckBetween("operator_host_s", traffic.operator_host_s, 0.1));
   RETURN_IF_ERROR(CheckBetween("step_time_sigma", traffic.step_time_sigma, 2));
+  RETURN_IF_ERROR(CheckBetween("recurrence_ratio", traffic.recurrence_ratio, 100));
+  RETURN_IF_ERROR(CheckBetween("expert_load_spread", traffic.expert_load_spread, 10));
   RETURN_IF_ERROR(CheckBetween("host_share", traffic.host_share, 100));
   return CheckBetween("expert_launch_s", traffic.expert_launch_s, 0.1);
 }
 
 absl::Status Check(const Communication& communication) {
   RETURN_IF_ERROR(CheckBetween("data_parallel_overlap", communication.data_parallel_overlap, 1));
+  RETURN_IF_ERROR(CheckBetween("all_reduce_overlap", communication.all_reduce_overlap, 1));
   RETURN_IF_ERROR(CheckBetween("all_to_all_overlap", communication.all_to_all_overlap, 1));
   RETURN_IF_ERROR(
       CheckBetween("all_to_all_overlap_across", communication.all_to_all_overlap_across, 1));

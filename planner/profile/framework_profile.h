@@ -161,6 +161,11 @@ struct OperatorTraffic {
   // takes 1.5 times as much. The value is 0 if this activation is fused. The activation in experts
   // without biases is always fused.
   double expert_bias_traffic_bytes = 0.0;
+  // Time of a recurrence's convolution, core and norm, over the time that their bytes take.
+  double recurrence_ratio = 1.0;
+  // Standard deviation of the tokens that an expert takes, over their mean, where routers are not
+  // made to balance experts and a question does not give the imbalance. 0: balanced routing.
+  double expert_load_spread = 0.0;
 
   // The least time of a product or a streaming operator. An eager framework's host needs this long
   // to launch the next operator. 0 if a kernel's own launch is the only limit.
@@ -169,9 +174,9 @@ struct OperatorTraffic {
   // cluster's host.operator_s. No pass of a layer takes less time than issuing its operators and
   // collectives. 0 if CUDA graphs issue them.
   double host_share = 0.0;
-  // Seconds that each launch for a single expert adds to that, if products and casts with
-  // block scales are launched expert by expert. 0 if one kernel serves all experts, or graphs hide
-  // the launches.
+  // Seconds that each launch for a single expert adds to that, if products are launched expert by
+  // expert, and casts with scales of blocks or of the tensor's own largest element. 0 if one kernel
+  // serves all experts, or graphs hide the launches.
   double expert_launch_s = 0.0;
   // Cost of a step in addition to its layers: launches of the optimizer, logging, data.
   double step_overhead_s = 0.0;
@@ -189,6 +194,10 @@ struct Communication {
   // communication is exposed although it overlaps, because compute and collectives share memory and
   // cores.
   double data_parallel_overlap = 0.0;
+  // The same for the all-reduces of ZeRO-0, where they overlap by more than sharded reductions do:
+  // hooks of gradients start them while the last micro-batch's backward runs. 0:
+  // data_parallel_overlap.
+  double all_reduce_overlap = 0.0;
   // The number of collectives for a layer's gradients, each with its own latency. Under ZeRO-0 they
   // all-reduce whole gradients; under ZeRO-1 they reduce and gather shards. 0: one collective for
   // all layers of a rank.

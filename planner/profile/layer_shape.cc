@@ -1,12 +1,27 @@
 #include "planner/profile/layer_shape.h"
 
+#include <cmath>
+
 #include "planner/block/tower_operators.h"
+#include "planner/spec/expected_maximum.h"
 
 namespace meshwright::planner {
 namespace {
 
 // Un-fused backward passes read the saved intermediates again.
 constexpr double kEagerBackwardRatio = 1.5;
+
+// Returns the tokens that the fullest rank's experts take, over those of an average rank. A rank's
+// experts together spread less than one expert does, and all ranks wait for the fullest of `ep`.
+double ExpertLoad(const FrameworkProfile& profile, const TrainingSpec& training,
+                  const BlockShape& shape) {
+  const double spread = profile.traffic.expert_load_spread;
+  if (training.expert_load > 1.0 || spread == 0.0 || !shape.has_experts()) {
+    return training.expert_load;
+  }
+  const auto experts = static_cast<double>(shape.rank_experts());
+  return 1.0 + spread / std::sqrt(experts) * ExpectedMaximum(shape.ep);
+}
 
 // Flash kernels never write the scores out.
 void SetScores(const FrameworkProfile& profile, BlockShape& shape) {
@@ -69,7 +84,8 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout, cons
     shape.ep = layout.ep;
     shape.etp = layout.etp;
   }
-  shape.expert_load = training.expert_load;
+  shape.expert_load = ExpertLoad(profile, training, shape);
+  shape.recurrence_ratio = profile.traffic.recurrence_ratio;
   shape.routing_bytes = profile.kept.routing_bytes;
   shape.keeps_expert_output = profile.kept.keeps_expert_output;
   shape.sequence_parallel = layout.sequence_parallel;

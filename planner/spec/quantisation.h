@@ -21,6 +21,9 @@ struct Quantisation {
   double weight_copy_bytes = 0.0;
   // If true, each block of a tensor has a scale, stored in a separate tensor.
   bool scales_blocks = false;
+  // Whether the inputs of experts are cast expert by expert: scales of blocks, and scales that
+  // follow from a tensor's own largest element. Scales that are known before serve all experts.
+  bool casts_by_expert = false;
 
   constexpr bool narrows() const { return products != NumberFormat::kBf16; }
 
@@ -39,12 +42,17 @@ constexpr Quantisation QuantisationOf(Precision precision) {
   const auto by_block = [&in](NumberFormat products, double kept_bytes, double copy_bytes) {
     Quantisation quantisation = in(products, kept_bytes, copy_bytes);
     quantisation.scales_blocks = true;
+    quantisation.casts_by_expert = true;
     return quantisation;
   };
   switch (precision) {
     case Precision::kFp8Delayed:
-    case Precision::kFp8Current:
       return in(NumberFormat::kFp8, 1.0, 1.0);
+    case Precision::kFp8Current: {
+      Quantisation quantisation = in(NumberFormat::kFp8, 1.0, 1.0);
+      quantisation.casts_by_expert = true;
+      return quantisation;
+    }
     case Precision::kFp8Blockwise:
       return by_block(NumberFormat::kFp8, 1.0 + 4.0 / 128.0, 1.0 + 4.0 / (128.0 * 128.0));
     case Precision::kMxfp8:

@@ -138,6 +138,13 @@ TEST_F(DataParallel, OverlapHidesNoMoreThanTheWindow) {
               4.0 * (2.0 * 2.0 + 4.0) * share_ - 4e-3 * kRingBytesPerS, 1.0);
 }
 
+// Only ZeRO-0's all-reduces start while the last backward runs.
+TEST_F(DataParallel, AllReducesMayOverlapByMoreThanSharedReductions) {
+  test_.profile.communication.all_reduce_overlap = 0.5;
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero0", 1e9), 0.5 * 2.0 * 4.0 * share_, 1.0);
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero1", 1e9), (2.0 + 4.0) * share_, 1.0);
+}
+
 // V h / t gradients, added up between the two ends: two ranks send half of the buffer twice.
 TEST(TiedEmbeddings, AreReducedBetweenTheEndsOfThePipeline) {
   TestContext test = PlainContext("llama-3.2-1b", 4096, 64);

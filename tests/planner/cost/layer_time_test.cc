@@ -321,8 +321,9 @@ TEST(HostFloor, CountsTheStopsOfARing) {
   EXPECT_EQ(ring.backward_s - alone.backward_s, 3 * 4.0);
 }
 
-// Of 128 experts a rank of eight has 16. In a format with scales by block each has four casts and
-// as many kernels for their scales; its products together count as one launch.
+// Of 128 experts a rank of eight has 16. In a format with scales of blocks, or of a tensor's largest
+// element, each has four casts and as many kernels for their scales; its products together count as
+// one launch.
 TEST(HostFloor, CountsTheLaunchesOfEachOfARanksExperts) {
   TestContext test = PlainContext("qwen3-30b-a3b", 4096, 8);
   test.cluster.device.peak_fp8_flops = 2.0 * test.cluster.device.peak_bf16_flops;
@@ -335,6 +336,7 @@ TEST(HostFloor, CountsTheLaunchesOfEachOfARanksExperts) {
   constexpr const char* kEight = "tp1.pp1.dp8.ep8.zero1";
   EXPECT_NEAR(layer_s(kEight, Precision::kBf16), 16 * 6e-3, 1e-12);
   EXPECT_NEAR(layer_s(kEight, Precision::kFp8Delayed), 16 * 6e-3, 1e-12);
+  EXPECT_NEAR(layer_s(kEight, Precision::kFp8Current), 16 * 9 * 6e-3, 1e-12);
   EXPECT_NEAR(layer_s(kEight, Precision::kMxfp8), 16 * 9 * 6e-3, 1e-12);
   EXPECT_NEAR(layer_s("tp1.pp1.dp8.ep4.zero1", Precision::kBf16), 32 * 6e-3, 1e-12);
 }

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "planner/estimate/estimate.h"
 #include "planner/memory/rank_memory.h"
 #include "planner/search/search.h"
+#include "planner/spec/expected_maximum.h"
 #include "tests/planner/test_specs.h"
 
 namespace meshwright::planner {
@@ -62,6 +64,23 @@ TEST(ExpertModels, AnUnevenLoadTakesMoreMemoryAndTime) {
   EXPECT_GE(uneven.oom_probability, even.oom_probability);
   EXPECT_GT(uneven.time.step_s(), even.time.step_s());
   EXPECT_EQ(uneven.memory.weights_bytes, even.memory.weights_bytes);
+}
+
+// A rank of 16 has 8 of the 128 experts. Ranks with all experts have the same load.
+TEST(ExpertModels, ASpreadOfLoadsIsTheLoadOfTheFullestRank) {
+  TestContext given = MakeContext("qwen3-30b-a3b", "h100", 4096, 64);
+  given.training.expert_load = 1.2;
+  TestContext spread = MakeContext("qwen3-30b-a3b", "h100", 4096, 64);
+  spread.profile.traffic.expert_load_spread = 0.2 * std::sqrt(8.0) / ExpectedMaximum(16);
+  const TestContext even = MakeContext("qwen3-30b-a3b", "h100", 4096, 64);
+  constexpr const char* kSixteen = "tp1.pp1.dp16.ep16.mb1.zero1";
+  EXPECT_NEAR(Of(spread, kSixteen).time.step_s() / Of(given, kSixteen).time.step_s(), 1.0, 1e-6);
+  EXPECT_EQ(Of(spread, "tp1.pp1.dp16.ep1.mb1.zero1").time.step_s(),
+            Of(even, "tp1.pp1.dp16.ep1.mb1.zero1").time.step_s());
+  // A load that the question gives goes before the profile's spread.
+  spread.training.expert_load = 1.5;
+  given.training.expert_load = 1.5;
+  EXPECT_EQ(Of(spread, kSixteen).time.step_s(), Of(given, kSixteen).time.step_s());
 }
 
 // SimuMax's B200 runs of Megatron-LM: DeepSeek-V3 cut to one dense layer and three with experts

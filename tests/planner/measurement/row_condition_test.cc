@@ -40,6 +40,14 @@ TEST(RowCondition, TakesWholeWords) {
   EXPECT_EQ(Matched("notes = ease 3", row), 0);
 }
 
+TEST(RowCondition, TakesPartsOfASweepsName) {
+  Measurement row = OldMegatron();
+  row.sweep = "runs:model-a:g256:fast";
+  EXPECT_EQ(Matched("sweep = fast", row), 1);
+  EXPECT_EQ(Matched("sweep = model a", row), 1);
+  EXPECT_EQ(Matched("sweep = slow", row), 0);
+}
+
 TEST(RowCondition, AnEmptyCellIsNoNumberAndHasAWordOfItsOwn) {
   const Measurement row = OldMegatron();
   EXPECT_EQ(Matched("heads >= 1", row), 0);

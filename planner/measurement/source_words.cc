@@ -55,19 +55,17 @@ constexpr std::array kSchedules = {
     Schedule{"zero bubble h2", ScheduleKind::kZbH2},
     Schedule{"v half", ScheduleKind::kVHalf},
     Schedule{"vhalf", ScheduleKind::kVHalf},
-    Schedule{"1f1b+vocab 1", ScheduleKind::k1f1bVocab1},
-    Schedule{"1f1b+vocab 2", ScheduleKind::k1f1bVocab2},
-    Schedule{"1f1b+interlaced", ScheduleKind::k1f1bInterlaced},
-    Schedule{"v half+vocab 1", ScheduleKind::kVHalfVocab1},
-    // As a layout's own text names them.
+    Schedule{"1f1b vocab 1", ScheduleKind::k1f1bVocab1},
     Schedule{"1f1b vocab1", ScheduleKind::k1f1bVocab1},
+    Schedule{"1f1b vocab 2", ScheduleKind::k1f1bVocab2},
     Schedule{"1f1b vocab2", ScheduleKind::k1f1bVocab2},
     Schedule{"1f1b interlaced", ScheduleKind::k1f1bInterlaced},
+    Schedule{"v half vocab 1", ScheduleKind::kVHalfVocab1},
     Schedule{"v half vocab1", ScheduleKind::kVHalfVocab1},
 };
 
 // The end of the names of schedules whose stages have equal costs.
-constexpr std::string_view kEvenedStages = "+redis";
+constexpr std::string_view kEvenedStages = " redis";
 
 // Parts of the names of schedules that are known and not modelled.
 using Known = std::pair<std::string_view, std::string_view>;
@@ -186,7 +184,9 @@ bool NamesFsdp(std::string_view schedule) {
 bool NamesHsdp(std::string_view schedule) { return PlainWords(schedule).starts_with("hsdp"); }
 
 ScheduleMeaning MeaningOfSchedule(std::string_view text) {
-  const std::string words = PlainWords(text);
+  std::string parts(text);
+  std::replace(parts.begin(), parts.end(), '+', ' ');  // "1f1b+vocab-1"
+  const std::string words = PlainWords(parts);
   for (const auto& [part, known_as] : kKnownSchedules) {
     if (Contains(words, part)) return {.kind = std::nullopt, .known_as = known_as};
   }

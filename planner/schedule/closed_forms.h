@@ -40,7 +40,8 @@ int64_t OpenSends(const Layout& layout, int64_t micro_batches);
 // 2p - 1, for v_half if F = B = W and m >= 2p, and always for gpipe, 1f1b, interleaved and
 // breadth_first. The times of the head's passes count as part of a rank's time. The form is exact
 // for 1f1b_interlaced if they are 0; it is a lower bound for 1f1b_vocab1 and 1f1b_vocab2, which
-// take up to 4 F and 2 F more if the backward takes 2 F, and for v_half_vocab1. For zb_v the idle
+// take up to 4 F and 2 F more if the backward takes 2 F, and for v_half_vocab1, which takes up to
+// (p + 4) F more if F = B = W. For zb_v the idle
 // time is the cost of a barrier before the optimizer; without a barrier there is no idle time. If
 // F, B and W differ, simulate zb_v. The form of zb_h2 has no barrier either: it is exact for
 // Timeline::RepeatedStepTime() if F = B = W, and the time of the paper's ZB-2P, which places weight

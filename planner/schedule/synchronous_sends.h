@@ -23,7 +23,8 @@ struct SynchronousTimes {
 // Returns the seconds until every rank has computed its last action and every message is received,
 // or nullopt if the ranks block each other. `open_sends` is the most open messages of a lane
 // (planner/schedule/messages.h). Takes time linear in the number of actions.
-// REQUIRES: one list per rank, with chunks and micro-batches in range, and open_sends >= 1.
+// REQUIRES: one list per rank, with chunks and micro-batches in range, and open_sends >= 1; the
+// schedule does not divide the vocabulary, whose collectives these plans do not have.
 std::optional<double> TimeWithSynchronousSends(const Layout& layout, const ScheduleLists& lists,
                                                const SynchronousTimes& times, int64_t open_sends);
 

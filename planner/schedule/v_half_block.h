@@ -76,15 +76,17 @@ class VHalfBlock {
   // The micro-batches of each chunk that are in flight when most chunks are.
   std::array<int64_t, 2> MostInFlight(int64_t micro_batches) const {
     std::array<int64_t, 2> most = {};
-    // The number grows only at forwards. Once both chunks have begun and no micro-batch is done, it
-    // is largest at one of the forwards of a block.
-    const int64_t rounds = chunks_[0].weight / kTicks + 1;
-    for (int32_t grown = 0; grown < 2; ++grown) {
-      const int64_t round = std::min(rounds, micro_batches - 1);
-      const int64_t tick = chunk(grown).forward + round * kTicks;
-      const std::array<int64_t, 2> here = {InFlight(0, tick, micro_batches),
-                                           InFlight(1, tick, micro_batches)};
-      if (here[0] + here[1] > most[0] + most[1]) most = here;
+    // The number grows only at forwards, and not once the first micro-batch is done with both
+    // chunks.
+    const int64_t done = std::max(chunks_[0].weight, chunks_[1].weight);
+    for (const int32_t grown : {0, 1}) {
+      for (int64_t i = 0; i < micro_batches; ++i) {
+        const int64_t tick = chunk(grown).forward + i * kTicks;
+        const std::array<int64_t, 2> here = {InFlight(0, tick, micro_batches),
+                                             InFlight(1, tick, micro_batches)};
+        if (here[0] + here[1] > most[0] + most[1]) most = here;
+        if (tick > done + kTicks) break;
+      }
     }
     return most;
   }

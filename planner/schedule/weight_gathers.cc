@@ -77,7 +77,7 @@ std::vector<WeightUse> WeightUses(const std::vector<Action>& actions,
     const ChunkWeights& chunk = chunks[static_cast<size_t>(action.chunk)];
     if (action.kind == ActionKind::kForward) {
       for (const UnitGroup& units : chunk.groups) use(units);
-    } else if (action.kind != ActionKind::kBackwardWeight) {
+    } else if (PassesOn(action.kind)) {
       const size_t first = chunk.has_embedding ? 1 : 0;
       for (size_t group = chunk.groups.size(); group-- > first;) use(chunk.groups[group]);
     }

@@ -21,8 +21,13 @@ TEST(MeaningOfSchedule, GoesByMeaning) {
   EXPECT_THAT(MeaningOfSchedule("1f1b (DeepSpeed)").kind, Optional(ScheduleKind::k1f1b));
   EXPECT_THAT(MeaningOfSchedule("Interleaved 1F1B").kind, Optional(ScheduleKind::kInterleaved));
   EXPECT_THAT(MeaningOfSchedule("FSDP2 (reshard)").kind, Optional(ScheduleKind::k1f1b));
-  EXPECT_EQ(MeaningOfSchedule("1f1b-vocab-1").kind, std::nullopt);
-  EXPECT_NE(MeaningOfSchedule("1f1b-vocab-1").known_as, "");
+  EXPECT_THAT(MeaningOfSchedule("1f1b-vocab-1").kind, Optional(ScheduleKind::k1f1bVocab1));
+  EXPECT_THAT(MeaningOfSchedule("1F1B + Vocab-2").kind, Optional(ScheduleKind::k1f1bVocab2));
+  EXPECT_THAT(MeaningOfSchedule("1f1b+redis").kind, Optional(ScheduleKind::k1f1b));
+  EXPECT_TRUE(MeaningOfSchedule("1f1b+redis").evens_stages);
+  EXPECT_FALSE(MeaningOfSchedule("1f1b").evens_stages);
+  EXPECT_EQ(MeaningOfSchedule("DualPipe").kind, std::nullopt);
+  EXPECT_NE(MeaningOfSchedule("DualPipe").known_as, "");
   EXPECT_EQ(MeaningOfSchedule("magic").kind, std::nullopt);
   EXPECT_EQ(MeaningOfSchedule("magic").known_as, "");
 }

@@ -42,6 +42,9 @@ bool IsAboutSchedules(Rule rule) {
 TEST(SchedulesOfTheSpace, ExistExactlyWhereTheRulesSayAndNeverDeadlock) {
   TestContext context = MakeContext("llama-3-8b", "h100", 4096, 1, "meshwright");
   context.model.groups.front().count = 720;  // every pp * vpp divides them
+  context.model.vocab = 720 * 128;           // and so do tp * pp ranks the vocabulary
+  Supports& has = context.profile.supports;
+  has.has_zb_h2 = has.has_v_half = has.has_vocab_parallel = true;
   int accepted = 0;
   std::set<Rule> refusing;
   ForEachPoint([&](const Layout& layout, int32_t m) {

@@ -82,7 +82,7 @@ TEST_P(ClosedForms, BubbleIsWhatTheSimulatorFinds) {
         // Passes lie where they are due if the backward takes twice the forward.
         if (!(rank == kEqual)) continue;
         EXPECT_GE(bubble_s, BubbleTime(layout, m, rank) - 1e-9) << Name(layout, m);
-        const double more = IsV(layout.schedule) ? layout.pp + 2.0 : 4.0;
+        const double more = IsV(layout.schedule) ? layout.pp + 4.0 : 4.0;
         EXPECT_LE(bubble_s, BubbleTime(layout, m, rank) + more * rank.forward_s + 1e-9)
             << Name(layout, m);
         continue;

@@ -24,8 +24,8 @@ TEST(VHalfBlock, PassesOfARankNeverShareATick) {
 
 TEST(VHalfBlock, APassBeginsOnceTheOneBeforeItIsDone) {
   for (int32_t p = 1; p <= 40; ++p) {
-    const auto chunk = [p](int32_t rank, int32_t chunk) {
-      return VHalfBlock(p, rank).chunk(chunk);
+    const auto chunk = [p](int32_t rank, int32_t number) {
+      return VHalfBlock(p, rank).chunk(number);
     };
     for (int32_t rank = 0; rank < p; ++rank) {
       for (const int32_t c : {0, 1}) {

@@ -86,6 +86,7 @@ TEST(WeightGathers, OneIsGatheredAheadAndTwoAreWhole) {
   for (const bool tied : {false, true}) {
     ForEachPipeline(3, 3, 6, [&](const Layout& layout, int32_t micro_batches) {
       if (layout.schedule == ScheduleKind::kBreadthFirst) return;
+      if (DividesVocabulary(layout.schedule)) return;  // the worker has none of these
       SCOPED_TRACE(Name(layout, micro_batches));
       for (int32_t rank = 0; rank < layout.pp; ++rank) {
         Follower follower;

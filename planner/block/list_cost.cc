@@ -51,6 +51,10 @@ void AddCollectives(const Operator& op, PassKind pass, ListCost& cost) {
   }
 }
 
+// What attention that is not fused launches beside its first product: the scores' scale and mask,
+// their softmax in wider numbers and back, and the product with the values.
+constexpr int32_t kFurtherOperatorsOfEagerAttention = 5;
+
 // A further stop of ring attention sends, receives, attends and merges.
 constexpr int32_t kOperatorsOfRingStop = 4;
 
@@ -69,6 +73,9 @@ void CountOperators(ListCost& cost) {
   for (const PassKind pass : {PassKind::kForward, PassKind::kInputGradient}) {
     if (!Runs(*cost.attention, pass)) continue;
     OperatorsOf(pass, cost) += 1 + kOperatorsOfRingStop * further;
+    if (cost.attention->kernel == AttentionKernel::kEager) {
+      OperatorsOf(pass, cost) += kFurtherOperatorsOfEagerAttention;
+    }
   }
 }
 

@@ -39,6 +39,16 @@ void SetScores(const FrameworkProfile& profile, BlockShape& shape) {
   }
 }
 
+// The fused softmax is Megatron's kernel, which works on four matrices of scores at a time. Without
+// it Megatron runs the softmax operator by operator (fused_softmax.py, is_kernel_available).
+AttentionKernel RunnableAttention(AttentionKernel kernel, const Layout& layout,
+                                  const BlockShape& shape) {
+  constexpr int64_t kMatricesAtATime = 4;
+  const int64_t matrices = layout.micro_batch * (shape.heads / layout.tp);
+  const bool fuses = matrices % kMatricesAtATime == 0;
+  return kernel == AttentionKernel::kFusedSoftmax && !fuses ? AttentionKernel::kEager : kernel;
+}
+
 void SetNorms(const FrameworkProfile& profile, NormKernel kernel, BlockShape& shape) {
   if (kernel != NormKernel::kEager) return;
   shape.norm_extra_bytes = profile.kept.eager_norm_bytes;
@@ -58,7 +68,7 @@ void SetKernels(const FrameworkProfile& profile, const Layout& layout, BlockShap
   shape.selective_alternates_products =
       profile.kept.selective_recompute == SelectiveRecompute::kAlternateProducts;
   shape.recompute_stops_early = profile.kept.recompute_stops_early;
-  shape.attention = profile.AttentionOf(layout);
+  shape.attention = RunnableAttention(profile.AttentionOf(layout), layout, shape);
   shape.rope_traffic_bytes = profile.traffic.rope_traffic_bytes;
   shape.accumulate_traffic_bytes = profile.traffic.accumulate_traffic_bytes;
   SetScores(profile, shape);

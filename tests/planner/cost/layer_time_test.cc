@@ -321,6 +321,17 @@ TEST(HostFloor, CountsTheStopsOfARing) {
   EXPECT_EQ(ring.backward_s - alone.backward_s, 3 * 4.0);
 }
 
+// Two of 32 heads on each of 16 ranks are two matrices of scores a sequence; the fused kernel takes
+// four at a time.
+TEST(FusedSoftmax, RunsOperatorByOperatorWhereItsKernelDoesNotTakeTheScores) {
+  const TestContext test = PlainContext("llama-2-7b", 2048, 16);
+  const auto forward_s = [&test](const char* layout) { return Layer(test, layout).forward_s; };
+  EXPECT_EQ(forward_s("tp16.pp1.dp1.mb1.attn=fused_softmax"),
+            forward_s("tp16.pp1.dp1.mb1.attn=eager"));
+  EXPECT_LT(forward_s("tp16.pp1.dp1.mb2.attn=fused_softmax"),
+            forward_s("tp16.pp1.dp1.mb2.attn=eager"));
+}
+
 // Of 128 experts a rank of eight has 16. In a format with scales of blocks, or of a tensor's largest
 // element, each has four casts and as many kernels for their scales; its products together count as
 // one launch.

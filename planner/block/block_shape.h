@@ -139,9 +139,9 @@ struct BlockShape {
 
   // For the embedding and the head:
   int64_t vocab = 0;  // vocabulary as the framework pads it for the ranks that divide it
-  // Ranks that divide the embedding and the head: those of tensor parallelism, times those of the
-  // pipeline if the schedule divides the vocabulary.
-  int64_t vocab_ranks = 1;
+  // Pipeline ranks that divide the embedding and the head, beside the TP ranks: all of them if the
+  // schedule divides the vocabulary, and otherwise one.
+  int64_t vocab_parts = 1;
   bool tied_embeddings = false;
   bool head_bias = false;
   bool embedding_norm = false;
@@ -204,6 +204,7 @@ struct BlockShape {
   int64_t stream_ranks() const { return sequence_parallel ? tp : 1; }
   int64_t stream_tokens() const { return tokens / stream_ranks(); }
 
+  int64_t vocab_ranks() const { return tp * vocab_parts; }
   bool has_experts() const { return experts.count > 0; }
   int64_t rank_experts() const { return experts.count / ep; }
   int64_t expert_width() const { return expert_hidden / etp; }

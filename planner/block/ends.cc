@@ -19,7 +19,8 @@ class EndsBuilder : public OperatorBuilder {
   void Embedding() {
     Operator& lookup = Add(OperatorName::kEmbedding, OperatorKind::kEmbedding);
     lookup.stream = {.elements = s_.tokens * s_.hidden, .traffic_bytes = {kLookup, 0.0, kLookup}};
-    lookup.parameters.push_back(Rows("embedding", s_.vocab, s_.vocab / s_.vocab_ranks, s_.hidden));
+    lookup.parameters.push_back(
+        Rows("embedding", s_.vocab, s_.vocab / s_.vocab_ranks(), s_.hidden));
     if (s_.learned_positions > 0) {
       lookup.parameters.push_back({.name = "positions",
                                    .rows = s_.learned_positions,
@@ -83,7 +84,7 @@ class EndsBuilder : public OperatorBuilder {
   }
 
   void HeadProjection() {
-    const int64_t columns = s_.vocab / s_.vocab_ranks;
+    const int64_t columns = s_.vocab / s_.vocab_ranks();
     Operator& op = Matmul(OperatorName::kHeadProjection, columns, s_.hidden);
     op.parameters.push_back(
         Rows(s_.tied_embeddings ? "embedding" : "head", s_.vocab, columns, s_.hidden));
@@ -100,8 +101,7 @@ class EndsBuilder : public OperatorBuilder {
   void CrossEntropy() {
     Operator& op = Add(OperatorName::kCrossEntropy, OperatorKind::kCrossEntropy);
     // Ranks of a pipeline never gather their logits.
-    const int64_t columns =
-        s_.vocab_parallel_loss ? s_.vocab / s_.vocab_ranks : s_.vocab * s_.tp / s_.vocab_ranks;
+    const int64_t columns = s_.vocab / (s_.vocab_parallel_loss ? s_.vocab_ranks() : s_.vocab_parts);
     const int64_t logits = s_.tokens * columns;
     op.stream = {.elements = logits,
                  .traffic_bytes = {s_.loss_traffic_bytes / 2.0, s_.loss_traffic_bytes / 2.0, 0.0}};

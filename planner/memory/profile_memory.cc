@@ -17,7 +17,7 @@ int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t 
   const int64_t boundary_bytes = ends.boundary_bytes;
   const int64_t chunks =
       LossChunks(context.training.options, context.model.vocab, context.model.hidden);
-  const bool parallel = kept.vocab_parallel_loss && ends.shape.vocab_ranks > 1 &&
+  const bool parallel = kept.vocab_parallel_loss && ends.shape.vocab_ranks() > 1 &&
                         kept.parallel_loss_peak_bytes_per_logit > 0.0;
   const double bytes_per_logit =
       parallel ? kept.parallel_loss_peak_bytes_per_logit : kept.loss_peak_bytes_per_logit;

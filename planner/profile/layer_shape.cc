@@ -102,7 +102,7 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout, cons
   shape.keeps_gathered_inputs = profile.KeepsGatheredInputs(layout);
   shape.keeps_assembled_keys = profile.kept.keeps_assembled_keys;
   shape.ring_gradient_bytes = profile.communication.ring_gradient_bytes;
-  shape.vocab_ranks = VocabRanks(layout);
+  shape.vocab_parts = VocabRanks(layout) / layout.tp;
   shape.vocab = PaddedVocab(context, layout);
   shape.vocab_parallel_loss = profile.kept.vocab_parallel_loss;
   shape.loss_traffic_bytes = profile.traffic.loss_traffic_bytes;

@@ -30,7 +30,7 @@ WorkspaceRates WorkspaceRatesOf(const FrameworkProfile& profile);
 // don't.
 bool KeepsScores(const FrameworkProfile& profile, const Layout& layout);
 
-// Returns the number of ranks that divide the embedding and the head (BlockShape::vocab_ranks).
+// Returns the number of ranks that divide the embedding and the head (BlockShape::vocab_ranks()).
 int64_t VocabRanks(const Layout& layout);
 // Returns the size of the vocabulary after the framework's padding for these ranks.
 int64_t PaddedVocab(const EstimateContext& context, const Layout& layout);

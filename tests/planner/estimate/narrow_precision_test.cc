@@ -87,7 +87,7 @@ TEST(NarrowPrecision, NeedsADeviceThatMultipliesIt) {
 TEST(NarrowPrecision, NeedsAFrameworkThatRunsIt) {
   EXPECT_EQ(Refusal(In(Precision::kMxfp8, "h100", "meshwright")),
             "the worker can't run mxfp8; it runs bf16, fp32, fp64, fp8-blockwise");
-  for (const char* framework : {"nanotron", "llm-foundry-fsdp"}) {
+  for (const char* framework : {"nanotron", "pytorch-fsdp"}) {
     EXPECT_THAT(Refusal(In(Precision::kMxfp8, "h100", framework)),
                 HasSubstr("products in mxfp8 are not planned for this framework"))
         << framework;

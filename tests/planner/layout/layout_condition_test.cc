@@ -86,7 +86,8 @@ TEST(LayoutCondition, SaysWhereATextIsWrongAndWhatWouldBeAccepted) {
   EXPECT_THAT(problem("tp = 99999999999999999999"), HasSubstr("a whole number must be"));
   EXPECT_THAT(problem("sched = gpip"),
               HasSubstr("at character 9 there is gpip, where gpipe, 1f1b, interleaved, "
-                        "breadth_first, zb_h1 or zb_v must be"));
+                        "breadth_first, zb_h1, zb_v, zb_h2, v_half, 1f1b_vocab1, 1f1b_vocab2, "
+                        "1f1b_interlaced or v_half_vocab1 must be"));
   EXPECT_THAT(problem("stages < 17+15"), HasSubstr("where =, != or in must be"));
   EXPECT_THAT(
       problem("stages = 17-15"),

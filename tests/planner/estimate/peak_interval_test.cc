@@ -32,7 +32,7 @@ TEST(PeakInterval, ASharedErrorWidensTheProbabilityAndKeepsItsCenter) {
 
 TEST(PeakInterval, AnEstimateHasIt) {
   const TestContext specs = MakeContext("llama-3-8b", "h100", 8192, 64);
-  const Estimate estimate = EstimateLayout(specs.get(), MakeLayout("tp2.dp8.mb1.zero1"));
+  const Estimate estimate = EstimateLayout(specs.get(), MakeLayout("tp2.pp1.dp8.mb1.zero1"));
   const PeakInterval interval = PeakIntervalOf(PeakErrorOf(specs.get()));
   const auto total = static_cast<double>(estimate.memory.total_bytes());
   EXPECT_NEAR(static_cast<double>(estimate.peak_low_bytes), interval.low * total, 1.0);

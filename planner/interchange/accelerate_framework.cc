@@ -6,6 +6,7 @@
 #include "base/text/status_macros.h"
 #include "planner/interchange/framework.h"
 #include "planner/interchange/hugging_face.h"
+#include "planner/interchange/yaml_text.h"
 
 namespace meshwright::planner {
 namespace {
@@ -106,34 +107,7 @@ constexpr NameRow kAccelerateKeys[] = {
 
 absl::Status PrepareAccelerate(const ExportJob& job, Settings& settings) {
   RETURN_IF_ERROR(CheckTrainer(job));
-  const Layout& l = job.layout;
-  if (l.zero == 1) {
-    return CannotExport("zero1",
-                        "accelerate shards with FSDP2 or not at all; must be zero2 or zero3, or "
-                        "zero0 without other axes than dp");
-  }
-  if (l.zero == 0 && int64_t{l.tp} * l.cp > 1) {
-    return CannotExport("zero0", "accelerate replicates only where dp is the one axis; must be "
-                                 "zero2 or zero3 beside tp and cp");
-  }
-  if (l.shard_ranks % l.cp != 0 || (l.shard_ranks > 0 && l.shard_ranks == l.cp)) {
-    return CannotExport("hs", "accelerate divides states over whole context-parallel groups and "
-                              "over dp; must be a multiple of cp above cp");
-  }
-  if (l.offload.any() && !l.offload.gradients) {
-    return CannotExport("offload=" + FormatOffload(l.offload),
-                        "accelerate's fsdp_offload_params moves weights and gradients as well; "
-                        "must be opt+param+grad");
-  }
-  if (l.offload.any() && (l.zero == 0 || l.offload.activation_layers > 0)) {
-    return CannotExport("offload=" + FormatOffload(l.offload),
-                        "accelerate moves what FSDP2 shards; must be opt+param+grad with zero3");
-  }
-  if (!l.offload.any()) settings.Set("offload_all", 0);
-  settings.Remove("offload");
-  if (l.devices() == 1) settings.Set("zero", "alone");
-  if (l.zero == 0 && l.recompute != Recompute::kNone) settings.Set("trainer_recomputes", 1);
-  return absl::OkStatus();
+  return PrepareFsdp2(job, settings);
 }
 
 absl::StatusOr<std::string> ExportAccelerate(const ExportJob& job, const Settings& settings) {
@@ -153,18 +127,7 @@ absl::StatusOr<std::string> ExportAccelerate(const ExportJob& job, const Setting
   if (job.layout.norm == NormKernel::kEager) {
     absl::StrAppend(&text, "# norm=eager: the norms of transformers, which it has without Liger.\n");
   }
-  std::string section;
-  for (const Spelling& key : keys) {
-    const std::string name(key.row->name);
-    const size_t dot = name.find('.');
-    const std::string inside = dot == std::string::npos ? "" : name.substr(0, dot);
-    if (inside != section && !inside.empty()) absl::StrAppend(&text, inside, ":\n");
-    section = inside;
-    const std::string value = key.row->quoted ? absl::StrCat("'", key.value, "'") : key.value;
-    absl::StrAppend(&text, inside.empty() ? "" : "  ",
-                    inside.empty() ? name : name.substr(dot + 1), ": ", value, "\n");
-  }
-  return text;
+  return text + YamlText(keys);
 }
 
 }  // namespace
@@ -176,6 +139,7 @@ const Framework& AccelerateFramework() {
       .lacks = "accelerate has no setting for",
       .syntax = ConfigSyntax::kYaml,
       .tables = {kAccelerateKeys, TrainerNames(), LauncherNames()},
+      .written = 2,
       .implied = "dp sched",
       .defaults = "accumulation=1",
       .loads_models = true,

@@ -11,7 +11,6 @@
 namespace meshwright::planner {
 namespace {
 
-
 constexpr NameRow kBridgeOverrides[] = {
     {.name = "model.tensor_model_parallel_size", .setting = "tp"},
     {.name = "model.pipeline_model_parallel_size", .setting = "pp"},

@@ -117,19 +117,6 @@ constexpr NameRow kDeepspeedKeys[] = {
      .hint = "an estimate knows no Ulysses; must be 1"},
 };
 
-absl::Status PrepareDeepspeed(const ExportJob& job, Settings& settings) {
-  RETURN_IF_ERROR(CheckTrainer(job));
-  const Offload& offload = job.layout.offload;
-  if (offload.gradients || offload.activation_layers > 0) {
-    return CannotExport("offload=" + FormatOffload(offload),
-                        "DeepSpeed moves the optimizer's states, and weights under ZeRO-3; must be "
-                        "opt or opt+param");
-  }
-  settings.Remove("offload");
-  if (job.layout.recompute != Recompute::kNone) settings.Set("trainer_recomputes", 1);
-  return absl::OkStatus();
-}
-
 // Returns the object at the path of a name, and leaves the last part of the name.
 ordered_json& ObjectOf(absl::string_view& name, ordered_json& root) {
   ordered_json* object = &root;
@@ -167,6 +154,8 @@ absl::StatusOr<std::string> ExportDeepspeed(const ExportJob&, const Settings& se
 
 }  // namespace
 
+NameTable DeepspeedNames() { return kDeepspeedKeys; }
+
 const Framework& DeepspeedFramework() {
   static const Framework framework = {
       .name = "deepspeed",
@@ -174,6 +163,7 @@ const Framework& DeepspeedFramework() {
       .lacks = "DeepSpeed's file has no key for",
       .syntax = ConfigSyntax::kJson,
       .tables = {kDeepspeedKeys, TrainerNames(), LauncherNames()},
+      .written = 2,
       .implied = "dp sched",
       .loads_models = true,
       .precisions = {Precision::kBf16, Precision::kFp16, Precision::kFp32},

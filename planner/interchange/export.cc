@@ -91,8 +91,8 @@ absl::Status CheckPrecision(const Framework& framework, Precision precision) {
 }
 
 bool HasRow(const Framework& framework, std::string_view setting) {
-  for (const NameTable table : framework.tables) {
-    for (const NameRow& row : table) {
+  for (size_t i = 0; i < framework.written; ++i) {
+    for (const NameRow& row : framework.tables[i]) {
       if (row.use != NameUse::kImport && row.setting == setting) return true;
     }
   }

@@ -1,6 +1,5 @@
-// Exports a layout in a form that the user's own framework can launch: a script with Megatron-LM's
-// flags or Megatron-Bridge's overrides, a Python file of torchtitan, accelerate's YAML, DeepSpeed's
-// JSON.
+// Exports a layout in a form that the user's own framework can launch: a script with flags or
+// overrides, or a YAML, JSON or Python file.
 //
 // If the framework only approximates what was estimated, a comment in the exported text says so.
 // The export fails with InvalidArgument if the framework cannot express a part of the layout, of
@@ -17,7 +16,18 @@
 
 namespace meshwright::planner {
 
-enum class ExportTarget : uint8_t { kMegatron, kMegatronBridge, kTorchtitan, kAccelerate, kDeepspeed };
+// In the order of Frameworks().
+enum class ExportTarget : uint8_t {
+  kMegatron,
+  kMegatronBridge,
+  kTorchtitan,
+  kAccelerate,
+  kDeepspeed,
+  kLlamaFactory,
+  kAxolotl,
+  kSwift,
+  kNanotron
+};
 
 std::string_view ExportTargetName(ExportTarget target);
 absl::StatusOr<ExportTarget> ParseExportTarget(std::string_view text);

@@ -9,7 +9,8 @@ namespace meshwright::planner {
 const std::vector<const Framework*>& Frameworks() {
   static const std::vector<const Framework*> frameworks = {
       &MegatronFramework(), &BridgeFramework(), &TorchtitanFramework(), &AccelerateFramework(),
-      &DeepspeedFramework()};
+      &DeepspeedFramework(), &LlamaFactoryFramework(), &AxolotlFramework(), &SwiftFramework(),
+      &NanotronFramework()};
   return frameworks;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,8 +28,9 @@ struct Framework {
   std::string_view profile;  // whose rules its layouts must keep
   std::string_view lacks;    // begins the sentence about what it can't say
   ConfigSyntax syntax = ConfigSyntax::kLaunchLine;
-  // The tables of names. The export writes the first; what the others are for, `write` knows.
+  // The tables of names. An import reads all of them, an export writes the first `written`.
   std::array<NameTable, 3> tables;
+  size_t written = 1;
   // Keys and options that the framework has in no name of its own, such as dp, with blanks between.
   std::string_view implied = {};
   // Settings that a file may leave out, with the framework's values: "mb=8 accumulation=1".
@@ -59,6 +61,10 @@ const Framework& BridgeFramework();
 const Framework& TorchtitanFramework();
 const Framework& AccelerateFramework();
 const Framework& DeepspeedFramework();
+const Framework& LlamaFactoryFramework();
+const Framework& AxolotlFramework();
+const Framework& SwiftFramework();
+const Framework& NanotronFramework();
 
 // Returns all frameworks, in the order of ExportTarget.
 const std::vector<const Framework*>& Frameworks();
@@ -69,10 +75,17 @@ absl::StatusOr<const Framework*> FindFramework(std::string_view flag, std::strin
 inline constexpr std::string_view kGiven = "an estimate takes it as given";
 inline constexpr std::string_view kUnplanned = "changes memory or time, which no estimate follows";
 
+inline constexpr std::string_view kModels = "the model's";
+inline constexpr std::string_view kAdapters =
+    "the import knows no adapters; --train of estimate and recommend says them";
+
 // The names of the programs that start the ranks: torchrun, accelerate launch, deepspeed.
 NameTable LauncherNames();
 // The arguments of Hugging Face's Trainer and of TRL's.
 NameTable TrainerNames();
+
+// The keys of DeepSpeed's file, which other frameworks take too.
+NameTable DeepspeedNames();
 
 // Begins the names of trainer arguments in a file of another syntax, which ignores the section.
 inline constexpr std::string_view kTrainerSection = "trainer_arguments.";

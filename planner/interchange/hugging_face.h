@@ -11,6 +11,13 @@ namespace meshwright::planner {
 // norms together.
 absl::Status CheckTrainer(const ExportJob& job);
 
+// Changes the settings of a job to what accelerate's FSDP2 has. Returns InvalidArgument for what it
+// lacks.
+absl::Status PrepareFsdp2(const ExportJob& job, Settings& settings);
+
+// Does the same for DeepSpeed under the Trainer.
+absl::Status PrepareDeepspeed(const ExportJob& job, Settings& settings);
+
 // Turns Liger's kernels into the loss and the norms, after an import.
 absl::Status ResolveTrainer(Settings& settings);
 

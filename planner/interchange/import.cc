@@ -110,6 +110,7 @@ class Importer {
   void DropReplaced() {
     std::map<std::string, size_t> last;
     for (size_t i = 0; i < read_.size(); ++i) {
+      if (read_[i].value == "auto") continue;  // another file says it
       const auto [found, is_new] = last.emplace(NormalName(read_[i].name), i);
       if (is_new) continue;
       imported_.entries[found->second].hint = "a later value replaces it";
@@ -372,7 +373,9 @@ class Importer {
     }
     const int64_t micro = CountOr("mb", 1) * CountOr("accumulation", 1);
     int64_t dp = 0;
-    if (devices > 0) {
+    if (devices == 0 && settings_.CountOf("dp")) {
+      dp = CountOr("dp", 1);
+    } else if (devices > 0) {
       dp = devices / others;
       if (devices % others != 0) {
         lacks_ = true;

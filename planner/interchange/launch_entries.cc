@@ -57,12 +57,14 @@ ShellCommand LaunchLine(const std::vector<ShellCommand>& commands) {
   ShellCommand best;
   ShellCommand arguments;
   for (const ShellCommand& command : commands) {
-    if (IsFlag(command.front().text) || IsOverride(command.front().text)) {
+    const bool launches =
+        !IsFlag(command.front().text) &&
+        std::any_of(command.begin(), command.end(),
+                    [](const ShellWord& word) { return IsLauncher(word.text); });
+    if (launches) {
+      if (CountNames(command) > CountNames(best)) best = command;
+    } else if (IsFlag(command.front().text) || IsOverride(command.front().text)) {
       arguments.insert(arguments.end(), command.begin(), command.end());
-    } else if (std::any_of(command.begin(), command.end(),
-                           [](const ShellWord& word) { return IsLauncher(word.text); }) &&
-               CountNames(command) > CountNames(best)) {
-      best = command;
     }
   }
   return best.empty() ? arguments : best;

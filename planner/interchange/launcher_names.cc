@@ -8,6 +8,8 @@ constexpr std::string_view kWhere = "where the ranks meet";
 constexpr NameRow kLauncherRows[] = {
     {.name = "--nproc-per-node", .setting = "gpus_per_node"},
     {.name = "--nnodes", .setting = "nodes"},
+    {.name = "NPROC_PER_NODE", .setting = "gpus_per_node"},
+    {.name = "NNODES", .setting = "nodes"},
     {.name = "--num-gpus", .setting = "gpus_per_node"},
     {.name = "--num-nodes", .setting = "nodes"},
     {.name = "--num-processes", .setting = "gpus"},

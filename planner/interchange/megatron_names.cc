@@ -8,8 +8,6 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr std::string_view kModels = "the model's";
-
 // The flags before those of the model.
 constexpr NameRow kLayoutFlags[] = {
     {.name = "--tensor-model-parallel-size", .setting = "tp"},
@@ -344,6 +342,7 @@ const Framework& MegatronFramework() {
       .profile = "megatron",
       .lacks = "Megatron-LM has no flag for",
       .tables = {kLayoutFlags, kFurtherFlags, LauncherNames()},
+      .written = 2,
       .implied = "dp sched norm",
       .keys = KeyUser::kMegatron,
       .parts = kMegatronParts,

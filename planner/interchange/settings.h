@@ -64,6 +64,7 @@ inline constexpr std::array kFurtherSettings = {
     FurtherSetting{.name = "offloads_optimizer", .help = "1: the optimizer's states are moved"},
     FurtherSetting{.name = "offloads_alone", .help = "1: they are moved where nothing is divided"},
     FurtherSetting{.name = "trainer_recomputes", .help = "1: the Trainer recomputes"},
+    FurtherSetting{.name = "liger_plugin", .help = "1: some of Liger's kernels are used"},
     FurtherSetting{.name = "moment_formats", .help = "1: formats of the states are said"},
     FurtherSetting{.name = "sparse_context", .help = "1: cp divides sparse attention"},
     FurtherSetting{.name = "hybrid_pattern", .part_of = "stages", .help = "a hybrid's layers"},

@@ -424,6 +424,7 @@ class Reader {
     absl::string_view rest = inside.substr(name_end);
     if (rest.empty()) return ValueOf(name, std::nullopt);
     absl::ConsumePrefix(&rest, ":");
+    if (!name.empty() && absl::StartsWith(rest, "?")) return ValueOf(name, std::nullopt);
     if (name.empty() || (!absl::ConsumePrefix(&rest, "-") && !absl::ConsumePrefix(&rest, "="))) {
       return {{"", name.empty() ? "a variable" : name}};
     }
@@ -485,7 +486,9 @@ class Reader {
     }
     if (command.empty()) return;
     if (in_condition_) return Test(command, after);
-    if (TakeAssignments(command) || command.empty()) return;
+    ShellCommand environment;
+    if (TakeAssignments(command, environment) || command.empty()) return;
+    command.insert(command.begin(), environment.begin(), environment.end());
     const Truth runs = Runs();
     if (runs == Truth::kFalse) return;
     if (runs == Truth::kUnknown) {
@@ -559,8 +562,9 @@ class Reader {
     return Truth::kUnknown;
   }
 
-  // Takes the leading assignments of a command. Returns whether the command is only of assignments.
-  bool TakeAssignments(ShellCommand& command) {
+  // Takes the leading assignments of a command, and appends those that count processes to
+  // `environment`. Returns whether the command is only of assignments.
+  bool TakeAssignments(ShellCommand& command, ShellCommand& environment) {
     while (!command.empty()) {
       const std::string& text = command.front().text;
       const size_t sign = text.find('=');
@@ -571,6 +575,7 @@ class Reader {
       ShellWord value = command.front();
       value.text = text.substr(sign + 1);
       Assign(name, {value}, appends, /*joins=*/appends);
+      if (name == "NPROC_PER_NODE" || name == "NNODES") environment.push_back(command.front());
       command.erase(command.begin());
     }
     return true;

@@ -21,7 +21,6 @@
 namespace meshwright::planner {
 namespace {
 
-
 constexpr std::string_view kChunks = "8";  // ChunkedLossWrapper.Config's own default
 
 constexpr NameRow kTorchtitanFields[] = {
@@ -82,8 +81,8 @@ constexpr NameRow kTorchtitanFields[] = {
     {.name = "training", .hint = "a section"},
     {.name = "parallelism", .hint = "a section"},
     {.name = "compile", .hint = "a section"},
-    {.name = "loss.global_vocab_size", .hint = "the model's"},
-    {.name = "loss.loss_fn*", .hint = "the model's"},
+    {.name = "loss.global_vocab_size", .hint = kModels},
+    {.name = "loss.loss_fn*", .hint = kModels},
     {.name = "parallelism.enable_sequence_parallel",
      .setting = "sp",
      .words = "1=True 0=False",

@@ -4,9 +4,6 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr std::string_view kAdapters =
-    "the import knows no adapters; --train of estimate and recommend says them";
-
 constexpr NameRow kTrainerRows[] = {
     {.name = "--per_device_train_batch_size", .setting = "mb"},
     {.name = "--gradient_accumulation_steps", .setting = "accumulation"},
@@ -81,8 +78,8 @@ constexpr NameRow kTrainerRows[] = {
     {.name = "--preprocessing_*", .hint = "data"},
     {.name = "--remove_unused_columns", .hint = "data"},
     {.name = "--tokenizer_*", .hint = "data"},
-    {.name = "--trust_remote_code", .hint = "the model's"},
-    {.name = "--config_name", .hint = "the model's"},
+    {.name = "--trust_remote_code", .hint = kModels},
+    {.name = "--config_name", .hint = kModels},
     {.name = "--ddp_timeout", .hint = "how ranks meet"},
 };
 

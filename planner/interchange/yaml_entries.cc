@@ -71,6 +71,8 @@ absl::StatusOr<std::vector<ConfigEntry>> ReadYamlEntries(const ConfigFile& file,
   std::vector<OpenMap> maps = {{0, ""}};
   std::string pending;  // a key whose value is on the next lines
   size_t pending_indent = 0;
+  bool in_list = false;
+  size_t list_indent = 0;  // of the list that is being read
   size_t number = 0;
   for (absl::string_view line : absl::StrSplit(file.text, '\n')) {
     ++number;
@@ -87,8 +89,16 @@ absl::StatusOr<std::vector<ConfigEntry>> ReadYamlEntries(const ConfigFile& file,
       if (entries.empty()) return YamlError(file, number, "must be a map, not a list");
       std::string& value = entries.back().value;
       absl::StrAppend(&value, value.empty() ? "" : " ", Unquoted(line));
+      in_list = true;
+      list_indent = indent;
       continue;
     }
+    // A map in a list is a text, since no list says anything of a layout.
+    if (in_list && indent > list_indent) {
+      absl::StrAppend(&entries.back().value, " ", line);
+      continue;
+    }
+    in_list = false;
     if (!pending.empty()) {
       if (indent > pending_indent) {
         maps.push_back({indent, pending + "."});

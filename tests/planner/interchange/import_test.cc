@@ -528,6 +528,182 @@ TEST(ImportDeepspeed, ReadsThePublishedZero3AndItsBuckets) {
                           "zero_optimization.sub_group_size"));
 }
 
+// --- LLaMA-Factory: hiyouga/LLaMA-Factory, examples/train_full/qwen3_full_sft.yaml with
+// examples/deepspeed/ds_z3_config.json.
+TEST(ImportLlamaFactory, ReadsThePublishedSftWithItsDeepspeedFile) {
+  const std::string yaml = R"(### model
+model_name_or_path: Qwen/Qwen3-4B-Instruct-2507
+trust_remote_code: true
+
+### method
+stage: sft
+do_train: true
+finetuning_type: full
+deepspeed: examples/deepspeed/ds_z3_config.json  # choices
+
+dataset: identity,alpaca_en_demo
+cutoff_len: 2048
+max_samples: 1000
+
+per_device_train_batch_size: 1
+gradient_accumulation_steps: 2
+learning_rate: 1.0e-5
+bf16: true
+resume_from_checkpoint: null
+)";
+  EXPECT_THAT(HintOf(From("llamafactory", yaml, {.devices = 8}), "deepspeed"),
+              HasSubstr("names a file, which must be given too"));
+  const Imported imported = From("llamafactory", yaml,
+                                 {.files = {{"ds.json", R"({
+  "train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto",
+  "gradient_accumulation_steps": "auto", "gradient_clipping": "auto",
+  "zero_allow_untested_optimizer": true,
+  "fp16": {"enabled": "auto", "loss_scale": 0}, "bf16": {"enabled": "auto"},
+  "zero_optimization": {"stage": 3, "overlap_comm": false, "contiguous_gradients": true,
+    "sub_group_size": 1e9, "stage3_max_live_parameters": 1e9,
+    "stage3_gather_16bit_weights_on_model_save": true}
+})"}},
+                                  .devices = 8});
+  EXPECT_EQ(LayoutOf(imported), "tp1.cp1.pp1.dp8.mb1.vpp1.zero3.sp0.rc=full.sched=1f1b");
+  EXPECT_EQ(imported.model, "Qwen/Qwen3-4B-Instruct-2507");
+  EXPECT_EQ(imported.global_batch, 16);
+  EXPECT_EQ(imported.seq_len, 2048);
+  EXPECT_EQ(imported.dtype, "bf16");
+  EXPECT_THAT(Rejected(imported), IsEmpty());
+}
+
+// --- Axolotl: axolotl-ai-cloud/axolotl, examples/distributed-parallel/llama-3_1-8b-hsdp-tp.yaml.
+TEST(ImportAxolotl, ReadsThePublishedHsdp) {
+  const Imported imported = From("axolotl", R"(base_model: meta-llama/Llama-3.1-8B
+
+plugins:
+  - axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin
+
+dp_shard_size: 4
+dp_replicate_size: 2
+tensor_parallel_size: 2
+# context_parallel_size: 2
+
+special_tokens:
+  pad_token: <|end_of_text|>
+
+fsdp_version: 2
+fsdp_config:
+  offload_params: false
+  state_dict_type: FULL_STATE_DICT
+  auto_wrap_policy: TRANSFORMER_BASED_WRAP
+  transformer_layer_cls_to_wrap: LlamaDecoderLayer
+  reshard_after_forward: true
+
+datasets:
+  - path: tatsu-lab/alpaca
+    type: alpaca
+
+sequence_len: 2048
+sample_packing: true
+attn_implementation: flash_attention_2
+gradient_accumulation_steps: 1
+micro_batch_size: 1
+optimizer: adamw_torch_fused
+learning_rate: 2e-6
+bf16: true
+tf32: true
+)");
+  EXPECT_EQ(LayoutOf(imported),
+            "tp2.cp1.pp1.dp8.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b.attn=flash2.hs=4");
+  EXPECT_EQ(imported.devices, 16);
+  EXPECT_EQ(imported.global_batch, 8);
+  EXPECT_THAT(Rejected(imported), ElementsAre("plugins"));
+}
+
+// --- ms-swift: modelscope/ms-swift, examples/megatron/dense/qwen3_32b.sh.
+TEST(ImportSwift, ReadsThePublishedQwen3) {
+  const Imported imported = From("ms-swift", R"(# 8 * 80GiB
+PYTORCH_CUDA_ALLOC_CONF='expandable_segments:True' \
+NPROC_PER_NODE=8 \
+CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 \
+megatron sft \
+    --model Qwen/Qwen3-32B \
+    --save_safetensors true \
+    --dataset 'liucong/Chinese-DeepSeek-R1-Distill-data-110k-SFT' \
+    --load_from_cache_file true \
+    --split_dataset_ratio 0.01 \
+    --tensor_model_parallel_size 8 \
+    --micro_batch_size 1 \
+    --global_batch_size 16 \
+    --packing true \
+    --recompute_granularity full \
+    --recompute_method uniform \
+    --recompute_num_layers 1 \
+    --finetune true \
+    --cross_entropy_loss_fusion true \
+    --lr 1e-5 \
+    --max_length 8192 \
+    --dataset_num_proc 8 \
+    --no_save_optim true \
+    --sequence_parallel true \
+    --attention_backend flash
+)");
+  EXPECT_EQ(LayoutOf(imported), "tp8.cp1.pp1.dp1.mb1.vpp1.zero0.sp1.rc=full.sched=1f1b");
+  EXPECT_EQ(imported.model, "Qwen/Qwen3-32B");
+  EXPECT_EQ(imported.global_batch, 16);
+  EXPECT_EQ(imported.dtype, "bf16");
+  EXPECT_THAT(Rejected(imported), IsEmpty());
+}
+
+// --- nanotron: huggingface/nanotron, examples/config_tiny_llama.yaml.
+TEST(ImportNanotron, ReadsThePublishedTinyLlama) {
+  const Imported imported = From("nanotron", R"(checkpoints:
+  checkpoint_interval: 1000
+data_stages:
+- data:
+    dataset: null
+    seed: 42
+  name: Stable Training Stage
+general:
+  project: debug
+lighteval: null
+model:
+  ddp_bucket_cap_mb: 25
+  dtype: bfloat16
+  init_method:
+    std: 0.025
+  make_vocab_size_divisible_by: 1
+  model_config:
+    hidden_act: silu
+    hidden_size: 2048
+    intermediate_size: 11008
+    num_attention_heads: 16
+    num_hidden_layers: 28
+    num_key_value_heads: 2
+    vocab_size: 128256
+optimizer:
+  accumulate_grad_in_fp32: true
+  learning_rate_scheduler:
+    learning_rate: 0.0003
+  optimizer_factory:
+    name: adamW
+  zero_stage: 0
+parallelism:
+  dp: 4
+  expert_parallel_size: 1
+  pp: 1
+  pp_engine: 1f1b
+  tp: 2
+  tp_linear_async_communication: true
+  tp_mode: REDUCE_SCATTER
+tokens:
+  batch_accumulation_per_replica: 1
+  micro_batch_size: 3
+  sequence_length: 4096
+  train_steps: 2000
+)");
+  EXPECT_EQ(LayoutOf(imported), "tp2.cp1.pp1.dp4.mb3.vpp1.zero0.sp1.rc=none.sched=1f1b");
+  EXPECT_EQ(imported.global_batch, 12);
+  EXPECT_EQ(imported.devices, 8);
+  EXPECT_THAT(Rejected(imported), IsEmpty());
+}
+
 // --- torchtitan: pytorch/torchtitan 0.3.0, torchtitan/models/llama3/config_registry.py, llama3_8b.
 TEST(ImportTorchtitan, ReadsThePublishedLlama3) {
   const Imported imported = From("torchtitan", R"(

@@ -76,8 +76,8 @@ TEST_P(TablesOfNames, NameSettingsThatExist) {
 }
 
 TEST_P(TablesOfNames, ReadEachNameInOneWay) {
-  std::set<std::string_view> names;
   for (const NameTable table : GetParam()->tables) {
+    std::set<std::string_view> names;
     for (const NameRow& row : table) {
       if (row.use == NameUse::kExport) continue;
       EXPECT_TRUE(names.insert(row.name).second) << row.name;

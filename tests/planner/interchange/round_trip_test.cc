@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <vector>
 
 #include "planner/catalog/catalog.h"
 #include "planner/interchange/export.h"
@@ -17,14 +19,16 @@ namespace {
 
 class RandomJobs {
  public:
-  explicit RandomJobs(uint32_t seed) : random_(seed) {}
+  explicit RandomJobs(uint32_t seed) : random_(seed) {
+    for (const char* name : {"llama-3-8b", "qwen3-8b", "mixtral-8x7b"}) {
+      models_.push_back(*FindModel(name));
+    }
+    models_.front().rope_scaling = {.kind = RopeScalingKind::kLlama3, .factor = 8.0};
+  }
 
   ExportJob Next() {
     ExportJob job;
-    job.model = *FindModel(OneOf<const char*>({"llama-3-8b", "qwen3-8b", "mixtral-8x7b"}));
-    if (job.model.name == "llama-3-8b") {
-      job.model.rope_scaling = {.kind = RopeScalingKind::kLlama3, .factor = 8.0};
-    }
+    job.model = models_[OneOf<size_t>({0, 1, 2})];
     job.training = {.seq_len = 4096, .global_batch = OneOf<int64_t>({64, 96, 256})};
     job.training.precision =
         OneOf({Precision::kBf16, Precision::kBf16, Precision::kFp8Current, Precision::kFp32});
@@ -74,6 +78,7 @@ class RandomJobs {
   bool Flip() { return OneOf({0, 1}) == 1; }
 
   std::mt19937 random_;
+  std::vector<ModelSpec> models_;
 };
 
 std::string OptionsText(const RunOptions& options) {
@@ -98,7 +103,14 @@ TEST_P(RoundTrip, OfFiveHundredLayoutsIsExact) {
     const auto text = Export(target, job);
     if (!text.ok()) continue;
     ++seen;
-    const auto imported = Import(framework, {.files = {{"file", *text}}});
+    ImportQuestion question;
+    question.files.push_back({"file", *text});
+    question.environment["MODEL"] = job.model.name;
+    // Where a comment alone says the devices, the launch line does.
+    if (framework.syntax == ConfigSyntax::kYaml || framework.syntax == ConfigSyntax::kPython) {
+      question.devices = job.layout.devices();
+    }
+    const auto imported = Import(framework, question);
     ASSERT_TRUE(imported.ok()) << imported.status() << *text;
     ASSERT_TRUE(imported->layout) << imported->missing.front() << "\n" << *text;
     ASSERT_EQ(FormatLayout(*imported->layout), FormatLayout(job.layout)) << *text;
@@ -127,7 +139,9 @@ TEST_P(RoundTrip, OfFiveHundredLayoutsIsExact) {
 INSTANTIATE_TEST_SUITE_P(Each, RoundTrip,
                          testing::Values(ExportTarget::kMegatron, ExportTarget::kMegatronBridge,
                                          ExportTarget::kTorchtitan, ExportTarget::kAccelerate,
-                                         ExportTarget::kDeepspeed),
+                                         ExportTarget::kDeepspeed, ExportTarget::kLlamaFactory,
+                                         ExportTarget::kAxolotl, ExportTarget::kSwift,
+                                         ExportTarget::kNanotron),
                          [](const auto& test) {
                            std::string name(ExportTargetName(test.param));
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -16,8 +16,9 @@ struct ExportText {
   std::string text;
 };
 
-inline constexpr std::array<std::string_view, 5> kExportTargets = {
-    "megatron", "megatron-bridge", "torchtitan", "accelerate", "deepspeed"};
+inline constexpr std::array<std::string_view, 9> kExportTargets = {
+    "megatron",     "megatron-bridge", "torchtitan", "accelerate", "deepspeed",
+    "llamafactory", "axolotl",         "ms-swift",   "nanotron"};
 
 template <typename Visitor>
 void VisitFields(const ExportText& text, Visitor& visit) {

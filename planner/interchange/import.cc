@@ -452,11 +452,10 @@ class Importer {
     if (settings_.Find("sched") == nullptr) {
       settings_.Set("sched", CountOr("vpp", 1) > 1 ? "interleaved" : "1f1b");
     }
+    const bool has_experts = settings_.CountOf("experts") || CountOr("ep", 1) > 1;
+    if (settings_.Find("etp") != nullptr || !has_experts) return;
     const absl::StatusOr<FrameworkProfile> profile = FindProfile(framework_.profile);
-    if (settings_.Find("etp") == nullptr && profile.ok() && profile->supports.etp_follows_tp &&
-        (settings_.CountOf("experts") || CountOr("ep", 1) > 1)) {
-      settings_.Set("etp", CountOr("tp", 1));
-    }
+    if (profile.ok() && profile->supports.etp_follows_tp) settings_.Set("etp", CountOr("tp", 1));
   }
 
   void MakeLayout() {

@@ -1,11 +1,27 @@
 #include "planner/interchange/model_match.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "planner/catalog/catalog.h"
 
 namespace meshwright::planner {
 namespace {
+
+struct Preset {
+  std::string name;
+  ModelSpec model;
+};
+
+std::vector<Preset> Presets() {
+  std::vector<Preset> presets;
+  for (const std::string& name : ModelNames()) {
+    absl::StatusOr<ModelSpec> model = FindModel(name);
+    if (model.ok()) presets.push_back({name, *std::move(model)});
+  }
+  return presets;
+}
 
 bool Has(const ModelSpec& model, const Settings& settings) {
   const auto is = [&settings](std::string_view name, int64_t size) {
@@ -27,9 +43,9 @@ bool Has(const ModelSpec& model, const Settings& settings) {
 
 std::string MatchingPreset(const Settings& settings) {
   if (!settings.CountOf("layers") || !settings.CountOf("hidden")) return "";
-  for (const std::string& name : ModelNames()) {
-    const absl::StatusOr<ModelSpec> model = FindModel(name);
-    if (model.ok() && Has(*model, settings)) return name;
+  static const std::vector<Preset> presets = Presets();
+  for (const Preset& preset : presets) {
+    if (Has(preset.model, settings)) return preset.name;
   }
   return "";
 }

@@ -26,6 +26,7 @@ enum class ExportTarget : uint8_t {
   kLlamaFactory,
   kAxolotl,
   kSwift,
+  kAutomodel,
   kNanotron
 };
 

@@ -10,7 +10,7 @@ const std::vector<const Framework*>& Frameworks() {
   static const std::vector<const Framework*> frameworks = {
       &MegatronFramework(), &BridgeFramework(), &TorchtitanFramework(), &AccelerateFramework(),
       &DeepspeedFramework(), &LlamaFactoryFramework(), &AxolotlFramework(), &SwiftFramework(),
-      &NanotronFramework()};
+      &AutomodelFramework(), &NanotronFramework()};
   return frameworks;
 }
 

@@ -64,6 +64,7 @@ const Framework& DeepspeedFramework();
 const Framework& LlamaFactoryFramework();
 const Framework& AxolotlFramework();
 const Framework& SwiftFramework();
+const Framework& AutomodelFramework();
 const Framework& NanotronFramework();
 
 // Returns all frameworks, in the order of ExportTarget.

@@ -651,6 +651,47 @@ megatron sft \
   EXPECT_THAT(Rejected(imported), IsEmpty());
 }
 
+// --- NeMo AutoModel: NVIDIA-NeMo/Automodel,
+// examples/llm_finetune/llama3_1/customizer_llama_3_1_8b_full_sft_tp.yaml.
+TEST(ImportAutomodel, ReadsThePublishedSft) {
+  const Imported imported = From("automodel", R"(recipe: TrainFinetuneRecipeForNextTokenPrediction
+dist_env:
+  backend: nccl
+model:
+  pretrained_model_name_or_path: meta-llama/Llama-3.1-8B-Instruct
+  torch_dtype: auto
+  attn_implementation: sdpa
+distributed:
+  _target_: nemo_automodel.components.distributed.fsdp2.FSDP2Manager
+  dp_size: 4
+  tp_size: 2
+  pp_size: 1
+  cp_size: 1
+  ep_size: null
+  sequence_parallel: false
+step_scheduler:
+  global_batch_size: 8
+  local_batch_size: 1
+  max_steps: 13
+optimizer:
+  _target_: torch.optim.Adam
+  lr: 5.0e-06
+  betas:
+  - 0.9
+  - 0.999
+dataset:
+  seq_length: 2048
+loss_fn:
+  _target_: nemo_automodel.components.loss.masked_ce.MaskedCrossEntropy
+)");
+  EXPECT_EQ(LayoutOf(imported), "tp2.cp1.pp1.dp4.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b");
+  EXPECT_EQ(imported.devices, 8);
+  EXPECT_EQ(imported.seq_len, 2048);
+  EXPECT_EQ(imported.dtype, "bf16");
+  EXPECT_THAT(Rejected(imported), IsEmpty());
+  EXPECT_TRUE(imported.complete());
+}
+
 // --- nanotron: huggingface/nanotron, examples/config_tiny_llama.yaml.
 TEST(ImportNanotron, ReadsThePublishedTinyLlama) {
   const Imported imported = From("nanotron", R"(checkpoints:

@@ -110,6 +110,9 @@ TEST_P(RoundTrip, OfFiveHundredLayoutsIsExact) {
     if (framework.syntax == ConfigSyntax::kYaml || framework.syntax == ConfigSyntax::kPython) {
       question.devices = job.layout.devices();
     }
+    if (target == ExportTarget::kAutomodel) {  // its file does not say them
+      question.further.push_back({"layers", std::to_string(job.model.layers())});
+    }
     const auto imported = Import(framework, question);
     ASSERT_TRUE(imported.ok()) << imported.status() << *text;
     ASSERT_TRUE(imported->layout) << imported->missing.front() << "\n" << *text;
@@ -141,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Each, RoundTrip,
                                          ExportTarget::kTorchtitan, ExportTarget::kAccelerate,
                                          ExportTarget::kDeepspeed, ExportTarget::kLlamaFactory,
                                          ExportTarget::kAxolotl, ExportTarget::kSwift,
-                                         ExportTarget::kNanotron),
+                                         ExportTarget::kAutomodel, ExportTarget::kNanotron),
                          [](const auto& test) {
                            std::string name(ExportTargetName(test.param));
                            std::replace(name.begin(), name.end(), '-', '_');

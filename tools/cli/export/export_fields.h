@@ -16,9 +16,9 @@ struct ExportText {
   std::string text;
 };
 
-inline constexpr std::array<std::string_view, 9> kExportTargets = {
+inline constexpr std::array<std::string_view, 10> kExportTargets = {
     "megatron",     "megatron-bridge", "torchtitan", "accelerate", "deepspeed",
-    "llamafactory", "axolotl",         "ms-swift",   "nanotron"};
+    "llamafactory", "axolotl",         "ms-swift",   "automodel",  "nanotron"};
 
 template <typename Visitor>
 void VisitFields(const ExportText& text, Visitor& visit) {

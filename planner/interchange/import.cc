@@ -364,7 +364,9 @@ class Importer {
   // Finds the devices and dp, each from the other or from the batch.
   void CountDevices() {
     if (!settings_.CountOf("mb") && !IsListed(framework_.needed, "mb")) AskFor("mb");
-    const int64_t others = CountOr("tp", 1) * CountOr("cp", 1) * CountOr("pp", 1);
+    const int64_t stage = CountOr("tp", 1) * CountOr("cp", 1);
+    if (stage > kMostCounted || stage * CountOr("pp", 1) > kMostCounted) return TooMany();
+    const int64_t others = stage * CountOr("pp", 1);
     const auto shards = settings_.CountOf("shards");
     const auto copies = settings_.CountOf("copies");
     int64_t devices = question_.devices.value_or(CountOr("gpus", 0));
@@ -389,6 +391,7 @@ class Importer {
                settings_.CountOf("mb") && CountOr("global_batch", 1) % micro == 0) {
       dp = CountOr("global_batch", 1) / micro;
     }
+    if (dp > kMostCounted / others) return TooMany();
     if (dp == 0) {
       lacks_ = true;
       imported_.missing.emplace_back("the number of devices is not said; --gpus N gives it");
@@ -405,19 +408,28 @@ class Importer {
     ShardStates(dp);
   }
 
+  void TooMany() {
+    lacks_ = true;
+    imported_.missing.push_back(
+        absl::StrCat("the layout has more than ", kMostCounted, " devices; --gpus N is fewer"));
+  }
+
   void CountBatch(int64_t dp) {
     const auto accumulation = settings_.CountOf("accumulation");
     const auto micro = settings_.CountOf("mb");
     const auto batch = settings_.CountOf("global_batch");
     const auto rank_batch = settings_.CountOf("rank_batch");
-    if (!batch && rank_batch) {
+    const int64_t step = accumulation.value_or(1) * micro.value_or(1);
+    if (step > kMostCounted) {
+      RejectSetting("accumulation", absl::StrCat("makes more than ", kMostCounted, " sequences"));
+    } else if (!batch && rank_batch) {
       settings_.Set("global_batch", *rank_batch * dp);
     } else if (!batch && accumulation && micro) {
-      settings_.Set("global_batch", *accumulation * *micro * dp);
+      settings_.Set("global_batch", step * dp);
     } else if (batch && micro && *batch % (*micro * dp) != 0) {
       RejectSetting("global_batch", absl::StrCat("must be a multiple of ", *micro, " * ", dp,
                                                  ", the micro-batch on every rank of dp"));
-    } else if (batch && micro && accumulation && *accumulation * *micro * dp != *batch &&
+    } else if (batch && micro && accumulation && step * dp != *batch &&
                said_.count("accumulation") != 0) {
       RejectSetting("accumulation", absl::StrCat("must be ", *batch / (*micro * dp), " on ", dp,
                                                  " ranks of dp for a batch of ", *batch));

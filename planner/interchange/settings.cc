@@ -95,8 +95,8 @@ std::string Settings::TextOf(std::string_view name, std::string_view otherwise) 
 std::optional<int64_t> Settings::CountOf(std::string_view name) const {
   const std::string* text = Find(name);
   int64_t count = 0;
-  if (text == nullptr || !absl::SimpleAtoi(*text, &count) || count < 1) return std::nullopt;
-  return count;
+  if (text == nullptr || !absl::SimpleAtoi(*text, &count)) return std::nullopt;
+  return count < 1 || count > kMostCounted ? std::nullopt : std::optional<int64_t>(count);
 }
 
 Settings SettingsOf(const ExportJob& job) {

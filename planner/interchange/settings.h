@@ -86,6 +86,10 @@ std::string_view KeyOfSetting(std::string_view name);
 // Returns whether a key, an option or a further setting has this name.
 bool IsSetting(std::string_view name);
 
+// The largest number that a setting counts: more than any run has of tokens in a sequence, devices
+// or layers, and small enough that two of them can be multiplied.
+inline constexpr int64_t kMostCounted = int64_t{1} << 24;
+
 class Settings {
  public:
   void Set(std::string_view name, std::string text) { texts_[std::string(name)] = std::move(text); }
@@ -96,7 +100,8 @@ class Settings {
   const std::string* Find(std::string_view name) const;
   // Returns `otherwise` if the setting is not said.
   std::string TextOf(std::string_view name, std::string_view otherwise) const;
-  // Returns nullopt if the setting is not said, or is not a whole number of at least 1.
+  // Returns nullopt if the setting is not said, or is not a whole number from 1 to
+  // kMostCounted.
   std::optional<int64_t> CountOf(std::string_view name) const;
   bool IsOn(std::string_view name) const { return TextOf(name, "0") == "1"; }
 

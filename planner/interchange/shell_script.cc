@@ -23,6 +23,9 @@ namespace {
 // a variable again and again end here.
 constexpr size_t kMostWords = size_t{1} << 16;
 constexpr size_t kMostWordBytes = size_t{1} << 16;
+// The most bytes that expansions of variables make, and the most lists inside each other.
+constexpr size_t kMostExpandedBytes = size_t{1} << 24;
+constexpr int kMostLists = 4;
 constexpr int64_t kMostFactor = int64_t{1} << 20;
 
 // Variables that tell a node or a rank which one it is. A default of theirs decides no condition.
@@ -198,12 +201,19 @@ class Reader {
         word.word.text.push_back(c);
         ++at_;
       }
-      if (word.word.text.size() > kMostWordBytes) return Error("has too long a word");
+      RETURN_IF_ERROR(CheckSize(word.word.text));
     }
     // The number of a descriptor belongs to the redirection after it.
     const bool redirects = at_ < text_.size() && (text_[at_] == '<' || text_[at_] == '>');
     int64_t descriptor = 0;
     if (!redirects || !absl::SimpleAtoi(word.word.text, &descriptor)) finish();
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckSize(const std::string& word) const {
+    if (word.size() > kMostWordBytes) return Error("has too long a word");
+    if (words_ > kMostWords) return Error("has too many words");
+    if (expanded_bytes_ > kMostExpandedBytes) return Error("has variables that grow too long");
     return absl::OkStatus();
   }
 
@@ -267,7 +277,7 @@ class Reader {
         word.word.text.push_back(c);
         ++at_;
       }
-      if (word.word.text.size() > kMostWordBytes) return Error("has too long a word");
+      RETURN_IF_ERROR(CheckSize(word.word.text));
     }
     if (at_ >= text_.size()) return Error("has a quote that does not end");
     ++at_;
@@ -277,6 +287,7 @@ class Reader {
   // Reads the words of NAME=( … ) or NAME+=( … ) and sets the variable.
   absl::Status ReadList(ShellCommand& command, ShellWord name) {
     ++at_;
+    if (++lists_ > kMostLists) return Error("has too many lists inside each other");
     ShellCommand list;
     while (true) {
       SkipBlanks();
@@ -294,6 +305,7 @@ class Reader {
       if (words_ > kMostWords) return Error("has too many words");
     }
     ++at_;
+    --lists_;
     absl::string_view text = name.text;
     absl::ConsumeSuffix(&text, "=");
     const bool appends = absl::ConsumeSuffix(&text, "+");
@@ -333,7 +345,11 @@ class Reader {
 
   std::vector<ShellWord> ValueOf(const std::string& name, std::optional<std::string> otherwise) {
     const auto found = variables_.find(name);
-    if (found != variables_.end()) return found->second;
+    if (found != variables_.end()) {
+      for (const ShellWord& word : found->second) expanded_bytes_ += word.text.size() + 1;
+      if (expanded_bytes_ > kMostExpandedBytes) return {{"", name}};
+      return found->second;
+    }
     if (otherwise) return {{.text = *otherwise, .varies = IsPlace(name)}};
     return {{"", name}};
   }
@@ -585,6 +601,8 @@ class Reader {
   absl::string_view text_;
   size_t at_ = 0;
   size_t words_ = 0;
+  size_t expanded_bytes_ = 0;
+  int lists_ = 0;  // that are open
   std::map<std::string, std::vector<ShellWord>> variables_;
   std::vector<Branch> branches_;
   bool in_condition_ = false;

@@ -1,22 +1,16 @@
 // torchtitan's Trainer.Config, with fields as in torchtitan/trainer.py and
 // torchtitan/config/configs.py of release 0.3.
 #include <algorithm>
-#include <iterator>
-#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
-#include "base/text/string_view.h"
-#include "planner/interchange/aside_keys.h"
 #include "planner/interchange/export_job.h"
 #include "planner/interchange/framework.h"
+#include "planner/interchange/torchtitan_models.h"
 #include "planner/layout/mesh.h"
-#include "planner/profile/part_refusal.h"
 
 namespace meshwright::planner {
 namespace {
@@ -131,111 +125,6 @@ constexpr NameRow kTorchtitanFields[] = {
     {.name = "--config", .hint = "the Python file says it"},
 };
 
-// The properties that all of torchtitan's models of one name have in common.
-struct Family {
-  const char* name;
-  int64_t vocab;
-  double norm_epsilon;
-  double rope_theta;
-  RopeScaling rope_scaling;
-};
-
-// torchtitan's Llama 3 is Llama 3.1: the scaling of the rotary embedding cannot be turned off, only
-// given another factor.
-constexpr Family kLlama3 = {
-    "llama3", 128256, 1e-5, 500000.0, {.kind = RopeScalingKind::kLlama3, .factor = 8.0}};
-constexpr Family kQwen3 = {"qwen3", 151936, 1e-6, 1000000.0, {}};
-
-// CheckModel accepts models of one layer group alone, so this holds for all layers.
-const Attention& AttentionOf(const ModelSpec& model) { return model.groups.front().attention; }
-
-const Family& FamilyOf(const ModelSpec& model) {
-  return AttentionOf(model).qk_norm ? kQwen3 : kLlama3;
-}
-
-// A model that torchtitan has under a name of its own.
-struct Flavor {
-  const char* name;
-  const Family& family;
-  int64_t hidden, layers, heads, kv_heads, ffn_hidden;
-  int64_t head_dim = 128;
-  bool tied_embeddings = false;
-};
-
-constexpr Flavor kFlavors[] = {
-    {"8B", kLlama3, 4096, 32, 32, 8, 14336},
-    {"70B", kLlama3, 8192, 80, 64, 8, 28672},
-    {"405B", kLlama3, 16384, 126, 128, 8, 53248},
-    {"0.6B", kQwen3, 1024, 28, 16, 8, 3072, 128, true},
-    {"1.7B", kQwen3, 2048, 28, 16, 8, 6144, 128, true},
-    {"4B", kQwen3, 2560, 36, 32, 8, 9728, 128, true},
-    {"8B", kQwen3, 4096, 36, 32, 8, 12288},
-    {"14B", kQwen3, 5120, 40, 40, 8, 17408},
-    {"32B", kQwen3, 5120, 64, 64, 8, 25600},
-};
-
-// Mistral 7B has the shape of Llama 3 8B except for the vocabulary, and Llama 3 8B differs from
-// Llama 3.1 8B in the rotary embedding alone.
-const Flavor* FindFlavor(const ModelSpec& model) {
-  const Family& family = FamilyOf(model);
-  if (model.vocab != family.vocab || model.norm_epsilon != family.norm_epsilon ||
-      model.rope_theta != family.rope_theta || model.rope_scaling != family.rope_scaling) {
-    return nullptr;
-  }
-  const Attention& attention = AttentionOf(model);
-  for (const Flavor& flavor : kFlavors) {
-    if (&flavor.family == &family && flavor.hidden == model.hidden &&
-        flavor.layers == model.layers() && flavor.heads == attention.heads &&
-        flavor.kv_heads == attention.kv_heads &&
-        flavor.ffn_hidden == model.groups.front().ffn.hidden &&
-        flavor.head_dim == attention.head_dim && flavor.tied_embeddings == model.tied_embeddings) {
-      return &flavor;
-    }
-  }
-  return nullptr;
-}
-
-absl::Status CheckRope(const ModelSpec& model) {
-  const RopeScalingKind kind = model.rope_scaling.kind;
-  if (kind == RopeScalingKind::kLinear) {
-    return FieldError("rope_scaling.rope_type", RopeScalingName(kind),
-                      "torchtitan has no such scaling; must be default or, for Llama, llama3");
-  }
-  if (kind == RopeScalingKind::kLlama3 && AttentionOf(model).qk_norm) {
-    return FieldError("rope_scaling.rope_type", RopeScalingName(kind),
-                      "torchtitan's Qwen3 has no scaled rotary embedding; must be default");
-  }
-  return absl::OkStatus();
-}
-
-// Checks what torchtitan's Llama 3 derives or leaves out, where Qwen3 has an argument.
-absl::Status CheckLlama3(const ModelSpec& model) {
-  if (model.tied_embeddings) {
-    return FieldError("tie_word_embeddings", "true",
-                      "torchtitan's Llama 3 has a head of its own; must be false");
-  }
-  if (AttentionOf(model).query_width() != model.hidden) {
-    return FieldError("head_dim", AttentionOf(model).head_dim,
-                      "torchtitan's Llama 3 divides hidden_size among the heads; must be "
-                      "hidden_size / num_attention_heads");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Refuse(const ModelSpec& model, const std::string& part) {
-  return RefuseParts(model, {part}, {}, "torchtitan has no setting for",
-                     "estimate and recommend plan it");
-}
-
-absl::Status CheckModel(const ModelSpec& model) {
-  if (model.groups.size() > 1) return Refuse(model, kShapesPart);
-  if (AttentionOf(model).qkv_bias) return Refuse(model, kQkvBiasPart);
-  RETURN_IF_ERROR(CheckRope(model));
-  RETURN_IF_ERROR(
-      AsideKeys(model, KeyUser::kTorchtitan).CheckSaid("torchtitan has no setting for"));
-  return AttentionOf(model).qk_norm ? absl::OkStatus() : CheckLlama3(model);
-}
-
 absl::Status CheckDataParallel(const Layout& l) {
   if (l.zero == 1) {
     return CannotExport("zero1",
@@ -321,19 +210,6 @@ std::vector<std::string> Comments(const ExportJob& job) {
   return comments;
 }
 
-// Returns the arguments that only one of the two families has.
-std::string FamilyArguments(const ModelSpec& model) {
-  if (AttentionOf(model).qk_norm) {
-    return absl::StrCat(",\n# head_dim ", AttentionOf(model).head_dim, ", enable_weight_tying ",
-                        model.tied_embeddings ? "True" : "False");
-  }
-  const RopeScaling& scaling = model.rope_scaling;  // a factor of 1 where there is none
-  return absl::StrCat(",\n# rope_scaling_args with scaling_factor ", scaling.factor,
-                      ", low_freq_factor ", scaling.low_freq_factor, ", high_freq_factor ",
-                      scaling.high_freq_factor, ",\n# original_max_position_embeddings ",
-                      scaling.original_max_positions);
-}
-
 // Layers of a stage as torchtitan counts them: where they divide evenly, the ends hold as many as
 // the rest; otherwise embedding and head take a layer's place each.
 struct PipelineLayers {
@@ -376,7 +252,7 @@ absl::Status CheckStages(const Layout& l) {
 // needs.
 absl::Status PrepareTorchtitan(const ExportJob& job, Settings& settings) {
   const Layout& l = job.layout;
-  RETURN_IF_ERROR(CheckModel(job.model));
+  RETURN_IF_ERROR(CheckTorchtitanModel(job.model));
   RETURN_IF_ERROR(CheckLacks(l));
   RETURN_IF_ERROR(CheckStages(l));
   if (job.training.quantisation().narrows()) {
@@ -453,15 +329,6 @@ std::string FieldLines(const std::vector<Spelling>& spellings) {
   return text;
 }
 
-std::string ModelComment(const ModelSpec& model) {
-  return absl::StrCat("# torchtitan has no flavor of this model; add one: dim ", model.hidden,
-                      ", n_layers ", model.layers(), ", n_heads ", AttentionOf(model).heads,
-                      ", n_kv_heads ", AttentionOf(model).kv_heads, ",\n# FFN width ",
-                      model.groups.front().ffn.hidden, ", vocab_size ", model.vocab, ", norm_eps ",
-                      model.norm_epsilon, ", rope_theta ", model.rope_theta,
-                      FamilyArguments(model), ".\n");
-}
-
 absl::StatusOr<std::string> ExportTorchtitan(const ExportJob& job, const Settings& settings) {
   ASSIGN_OR_RETURN(const std::vector<Spelling> spellings, SpellAll(kTorchtitanFields, settings));
   std::string text =
@@ -477,10 +344,10 @@ absl::StatusOr<std::string> ExportTorchtitan(const ExportJob& job, const Setting
   if (!placed.fills_last()) {
     absl::StrAppendFormat(&text, "# On the last node --nproc-per-node is %d.\n", placed.on_last);
   }
-  const Flavor* flavor = FindFlavor(job.model);
+  const TorchtitanFlavor* flavor = FindTorchtitanFlavor(job.model);
   absl::StrAppend(&text, "# Data, tokenizer, learning rate and checkpoints are yours.\n",
                   CommentLines(job.notes), CommentLines(Comments(job)),
-                  flavor == nullptr ? ModelComment(job.model) : "");
+                  flavor == nullptr ? TorchtitanModelComment(job.model) : "");
   const char* policy = job.layout.recompute == Recompute::kFull        ? "FullAC"
                        : job.layout.recompute == Recompute::kSelective ? "SelectiveAC"
                                                                        : nullptr;
@@ -494,7 +361,7 @@ absl::StatusOr<std::string> ExportTorchtitan(const ExportJob& job, const Setting
           : absl::StrCat("from torchtitan.distributed.activation_checkpoint import ", policy, "\n"),
       "from torchtitan.models.common.config_utils import decoder_vocab_size\n"
       "from torchtitan.models.",
-      FamilyOf(job.model).name,
+      TorchtitanFamilyOf(job.model).name,
       " import model_registry\nfrom torchtitan.trainer import Trainer\n\n\n"
       "def train() -> Trainer.Config:\n    model_spec = model_registry(\"",
       flavor == nullptr ? "custom" : flavor->name,
@@ -524,7 +391,7 @@ absl::Status ResolveStages(Settings& settings) {
                       "needs the model's layers; --set layers=N gives them");
   }
   const int64_t stages = (*layers + first_less + last_less + *per_stage - 1) / *per_stage;
-  if (stages % pp != 0 || stages < 2) {
+  if (stages % pp != 0 || stages < 2 || first_less > *per_stage || last_less > *per_stage) {
     return FieldError("stage_layers", *per_stage,
                       absl::StrCat("makes ", stages, " stages, which pp ", pp, " does not divide"));
   }
@@ -543,16 +410,14 @@ absl::Status ResolveStages(Settings& settings) {
 }
 
 void ResolveModel(Settings& settings) {
-  const std::string family = settings.TextOf("family", "");
-  const std::string flavor = settings.TextOf("flavor", "");
-  for (const Flavor& known : kFlavors) {
-    if (family != known.family.name || flavor != known.name) continue;
-    settings.Set("layers", known.layers);
-    settings.Set("hidden", known.hidden);
-    settings.Set("ffn", known.ffn_hidden);
-    settings.Set("heads", known.heads);
-    settings.Set("vocab", known.family.vocab);
-  }
+  const TorchtitanFlavor* flavor =
+      FindTorchtitanFlavor(settings.TextOf("family", ""), settings.TextOf("flavor", ""));
+  if (flavor == nullptr) return;
+  settings.Set("layers", flavor->layers);
+  settings.Set("hidden", flavor->hidden);
+  settings.Set("ffn", flavor->ffn_hidden);
+  settings.Set("heads", flavor->heads);
+  settings.Set("vocab", flavor->family.vocab);
 }
 
 absl::Status ResolveTorchtitan(Settings& settings) {

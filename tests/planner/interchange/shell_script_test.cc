@@ -84,6 +84,12 @@ TEST(ShellScript, BoundsWhatVariablesGrowTo) {
   script = "A=(x x x x)\n";
   for (int i = 0; i < 40; ++i) absl::StrAppend(&script, "A+=(${A[@]})\n");
   EXPECT_THAT(Launch(script + "torchrun train.py ${A[@]}\n").front(), HasSubstr("too many words"));
+  script = "A=" + std::string(60'000, 'a') + "\necho";
+  for (int i = 0; i < 1000; ++i) absl::StrAppend(&script, " $A");
+  EXPECT_THAT(Launch(script).front(), HasSubstr("grow too long"));
+  script.clear();
+  for (int i = 0; i < 100'000; ++i) absl::StrAppend(&script, "A=(");
+  EXPECT_THAT(Launch(script).front(), HasSubstr("too many lists"));
 }
 
 TEST(ShellScript, RefusesQuotesThatDoNotEnd) {

@@ -15,6 +15,7 @@
 #include "planner/interchange/import.h"
 #include "planner/layout/layout.h"
 #include "planner/spec/number_formats.h"
+#include "planner/spec/run_option_table.h"
 
 namespace meshwright::cli {
 namespace {
@@ -62,6 +63,23 @@ void Warn(const planner::Imported& imported, const planner::Framework& framework
   }
 }
 
+bool ChoosesProfile(const std::string& option) {
+  for (const planner::RunOption& row : planner::kRunOptions) {
+    if (row.name == option) return row.chooses_profile;
+  }
+  return false;
+}
+
+void WarnOfProfile(const std::string& option, const std::string& value,
+                   const planner::PlanQuery& query, std::ostream& err) {
+  for (const planner::RunOption& row : planner::kRunOptions) {
+    const std::string asked = row.text(query.training.options);
+    if (row.name != option || asked == value) continue;
+    err << "meshwright: --mine: the file has " << option << "=" << value << ", the question "
+        << asked << "\n";
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReadMine(CommandContext& context, const std::string& mine,
@@ -89,7 +107,11 @@ absl::StatusOr<std::string> ReadMine(CommandContext& context, const std::string&
   Warn(imported, *framework, mine, query, context.err);
   std::string layout = planner::FormatLayout(*imported.layout);
   for (const auto& [name, value] : imported.options) {
-    absl::StrAppend(&layout, " ", name, "=", value);
+    if (ChoosesProfile(name)) {  // all layouts of a ranking have the question's profile
+      WarnOfProfile(name, value, query, context.err);
+    } else {
+      absl::StrAppend(&layout, " ", name, "=", value);
+    }
   }
   return layout;
 }

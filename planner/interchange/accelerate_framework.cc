@@ -135,6 +135,7 @@ absl::StatusOr<std::string> ExportAccelerate(const ExportJob& job, const Setting
 const Framework& AccelerateFramework() {
   static const Framework framework = {
       .name = "accelerate",
+      .release = "1.15",
       .profile = "hf-fsdp2",
       .lacks = "accelerate has no setting for",
       .syntax = ConfigSyntax::kYaml,

@@ -1,5 +1,5 @@
 // NeMo AutoModel's YAML, with keys as in nemo_automodel/recipes/_dist_utils.py and
-// nemo_automodel/components/distributed/{mesh,config,pipelining/config}.py of release 0.7.
+// nemo_automodel/components/distributed/{mesh,config,pipelining/config}.py of release 0.5.
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -153,6 +153,7 @@ absl::StatusOr<std::string> ExportAutomodel(const ExportJob& job, const Settings
 const Framework& AutomodelFramework() {
   static const Framework framework = {
       .name = "automodel",
+      .release = "0.5",
       .profile = "automodel",
       .lacks = "AutoModel has no key for",
       .syntax = ConfigSyntax::kYaml,

@@ -1,4 +1,4 @@
-// Axolotl's YAML, with keys as in src/axolotl/utils/schemas of release 0.19.
+// Axolotl's YAML, with keys as in src/axolotl/utils/schemas of release 0.18.
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -153,6 +153,7 @@ absl::StatusOr<std::string> ExportAxolotl(const ExportJob& job, const Settings& 
 const Framework& AxolotlFramework() {
   static const Framework framework = {
       .name = "axolotl",
+      .release = "0.18",
       .profile = "hf-fsdp2",
       .lacks = "Axolotl has no key for",
       .syntax = ConfigSyntax::kYaml,

@@ -238,6 +238,7 @@ absl::StatusOr<std::string> ExportBridge(const ExportJob& job, const Settings& s
 const Framework& BridgeFramework() {
   static const Framework framework = {
       .name = "megatron-bridge",
+      .release = "0.6",
       .profile = "megatron-bridge",
       .lacks = "Megatron-Bridge has no override for",
       .tables = {kBridgeOverrides, LauncherNames(), NameTable()},

@@ -159,6 +159,7 @@ NameTable DeepspeedNames() { return kDeepspeedKeys; }
 const Framework& DeepspeedFramework() {
   static const Framework framework = {
       .name = "deepspeed",
+      .release = "0.19",
       .profile = "deepspeed",
       .lacks = "DeepSpeed's file has no key for",
       .syntax = ConfigSyntax::kJson,

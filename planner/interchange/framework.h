@@ -25,6 +25,7 @@ enum class ConfigSyntax : uint8_t { kLaunchLine, kJson, kYaml, kPython };
 
 struct Framework {
   std::string_view name;     // of --to and --from
+  std::string_view release;  // whose names the tables have
   std::string_view profile;  // whose rules its layouts must keep
   std::string_view lacks;    // begins the sentence about what it can't say
   ConfigSyntax syntax = ConfigSyntax::kLaunchLine;

@@ -155,8 +155,9 @@ class Importer {
     }
     if (row == nullptr) {
       return Reject(index, absl::StrCat("is no name that the import from ",
-                                        AbslView(framework_.name),
-                                        " knows; whether it changes memory or time is unknown"));
+                                        AbslView(framework_.name), " knows (release ",
+                                        AbslView(framework_.release),
+                                        "); whether it changes memory or time is unknown"));
     }
     shown.hint = std::string(row->hint);
     if (row->setting.empty()) return MatchWithoutSetting(index, *row);

@@ -104,6 +104,7 @@ absl::StatusOr<std::string> ExportLlamaFactory(const ExportJob& job, const Setti
 const Framework& LlamaFactoryFramework() {
   static const Framework framework = {
       .name = "llamafactory",
+      .release = "0.9",
       .profile = "deepspeed",
       .lacks = "LLaMA-Factory has no key for",
       .syntax = ConfigSyntax::kYaml,

@@ -339,6 +339,7 @@ NameTable MegatronFurtherFlags() { return kFurtherFlags; }
 const Framework& MegatronFramework() {
   static const Framework framework = {
       .name = "megatron",
+      .release = "Megatron-Core 0.19",
       .profile = "megatron",
       .lacks = "Megatron-LM has no flag for",
       .tables = {kLayoutFlags, kFurtherFlags, LauncherNames()},

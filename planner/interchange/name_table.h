@@ -38,9 +38,8 @@ struct NameRow {
   std::string_view when = {};
   NameEffect effect = NameEffect::kNone;
   std::string_view hint = {};  // why a name is ignored or refused
-  std::string_view since = {};  // the first release that has the name, if not all planned ones do
-  bool joins = false;           // written on the line of the row above
-  bool quoted = false;          // the value is always quoted
+  bool joins = false;          // written on the line of the row above
+  bool quoted = false;         // the value is always quoted
 };
 
 using NameTable = absl::Span<const NameRow>;

@@ -1,4 +1,5 @@
-// Nanotron's YAML, with keys as in src/nanotron/config/config.py and parallelism_config.py.
+// Nanotron's YAML, with keys as in src/nanotron/config/config.py and parallelism_config.py of
+// release 0.4.
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -102,6 +103,7 @@ absl::StatusOr<std::string> ExportNanotron(const ExportJob& job, const Settings&
 const Framework& NanotronFramework() {
   static const Framework framework = {
       .name = "nanotron",
+      .release = "0.4",
       .profile = "nanotron",
       .lacks = "nanotron has no key for",
       .syntax = ConfigSyntax::kYaml,

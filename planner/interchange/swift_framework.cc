@@ -220,6 +220,7 @@ absl::StatusOr<std::string> ExportSwift(const ExportJob& job, const Settings& se
 const Framework& SwiftFramework() {
   static const Framework framework = {
       .name = "ms-swift",
+      .release = "4.6",
       .profile = "ms-swift",
       .lacks = "ms-swift has no argument for",
       .tables = {kSwiftArguments, LauncherNames(), NameTable()},

@@ -452,6 +452,7 @@ absl::Status ResolveTorchtitan(Settings& settings) {
 const Framework& TorchtitanFramework() {
   static const Framework framework = {
       .name = "torchtitan",
+      .release = "0.3",
       .profile = "torchtitan-fsdp",
       .lacks = "torchtitan has no setting for",
       .syntax = ConfigSyntax::kPython,

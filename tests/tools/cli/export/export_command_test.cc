@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(GoldenExport{"torchtitan", "llama-3-405b", "tp8.pp16.dp8.vpp4.zero3.sp1.rc=full",
                                  "export_torchtitan_llama3_405b.py"},
                     GoldenExport{"megatron-bridge", "llama-3-70b",
-                                 "tp4.pp4.dp4.mb2.zero1.sp1.rc=layernorm+mlp.stages=18+2x22+18",
+                                 "tp4.pp4.dp4.mb2.zero1.sp1.rc=mlp+core_attn.stages=18+2x22+18",
                                  "export_bridge_llama3_70b.sh"},
                     GoldenExport{"accelerate", "llama-3-70b", "tp2.pp1.cp2.dp16.zero3.rc=full.hs=8",
                                  "export_accelerate_llama3_70b.yaml"},

@@ -1,6 +1,7 @@
 #include "planner/interchange/model_match.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,10 +45,13 @@ bool Has(const ModelSpec& model, const Settings& settings) {
 std::string MatchingPreset(const Settings& settings) {
   if (!settings.CountOf("layers") || !settings.CountOf("hidden")) return "";
   static const std::vector<Preset> presets = Presets();
+  std::vector<std::string_view> matching;
   for (const Preset& preset : presets) {
-    if (Has(preset.model, settings)) return preset.name;
+    if (Has(preset.model, settings)) matching.push_back(preset.name);
   }
-  return "";
+  const bool is_clear = settings.CountOf("ffn") && settings.CountOf("vocab");
+  if (matching.empty() || (matching.size() > 1 && !is_clear)) return "";
+  return std::string(matching.front());
 }
 
 }  // namespace meshwright::planner

@@ -22,7 +22,8 @@ constexpr char kScript[] =
     "#!/bin/bash\ntorchrun --nnodes 8 --nproc-per-node 8 pretrain_gpt.py \\\n"
     "  --tensor-model-parallel-size 4 --pipeline-model-parallel-size 4 --sequence-parallel \\\n"
     "  --use-distributed-optimizer --micro-batch-size 1 --global-batch-size 512 \\\n"
-    "  --seq-length 4096 --num-layers 80 --hidden-size 8192 --bf16 --lr 1e-4";
+    "  --seq-length 4096 --num-layers 80 --hidden-size 8192 \\\n"
+    "  --ffn-hidden-size 28672 --vocab-size 128256 --bf16 --lr 1e-4";
 
 TEST(ImportCommand, PrintsAnAnswerThatScriptsRead) {
   const std::string path = Written("import_all.sh", kScript);
@@ -34,6 +35,7 @@ TEST(ImportCommand, PrintsAnAnswerThatScriptsRead) {
   EXPECT_EQ(answer["request"]["gpus"], 64);
   EXPECT_EQ(answer["request"]["seq_len"], 4096);
   EXPECT_EQ(answer["request"]["dtype"], "bf16");
+  EXPECT_EQ(answer["request"]["model"], "llama-3-70b");
   EXPECT_EQ(answer["complete"], true) << run.out;
   EXPECT_EQ(answer["entries"][0]["name"], "--nnodes");
   EXPECT_EQ(answer["entries"][0]["status"], "used");

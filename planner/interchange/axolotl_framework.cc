@@ -40,7 +40,7 @@ constexpr NameRow kAxolotlKeys[] = {
     {.name = "gradient_checkpointing", .setting = "rc", .words = "full=true none=false none-"},
     {.name = "bf16",
      .setting = "dtype",
-     .words = "bf16=true bf16=full fp16- fp32- fp16=false fp32=false"},
+     .words = "bf16=true bf16=full bf16=auto fp16- fp32- fp16=false fp32=false"},
     {.name = "fp16", .setting = "dtype", .words = "fp16=true bf16- fp32- bf16=false fp32=false"},
     {.name = "attn_implementation",
      .setting = "attn",

@@ -43,7 +43,7 @@ absl::Status PrepareFsdp2(const ExportJob& job, Settings& settings) {
   }
   if (l.offload.any() && (l.zero == 0 || l.offload.activation_layers > 0)) {
     return CannotExport("offload=" + FormatOffload(l.offload),
-                        "FSDP2 moves what FSDP2 shards; must be opt+param+grad with zero3");
+                        "FSDP2 moves what it shards; must be opt+param+grad with zero3");
   }
   if (!l.offload.any()) settings.Set("offload_all", 0);
   settings.Remove("offload");

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
+#include <set>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -161,8 +161,9 @@ class Importer {
     }
     shown.hint = std::string(row->hint);
     if (row->setting.empty()) return MatchWithoutSetting(index, *row);
-    if (entry.value == "auto") {
+    if (LeavesToOthers(*row, entry.value)) {
       shown.hint = "a trainer's argument says it";
+      left_to_others_.insert(std::string(row->setting));
       return;
     }
     if (question_.devices && IsListed("gpus nodes gpus_per_node", row->setting)) {
@@ -193,6 +194,11 @@ class Importer {
     }
     said.values = std::move(both);
     said.entries.push_back(index);
+  }
+
+  // Returns whether the value says that another file has the value, as DeepSpeed's auto does.
+  static bool LeavesToOthers(const NameRow& row, const std::string& value) {
+    return value == "auto" && (row.words.empty() || Meanings(row, value).empty());
   }
 
   static constexpr char kConditional[] =
@@ -276,7 +282,8 @@ class Importer {
         if (unsaid.empty()) continue;
         const auto found = values.find(setting);
         if (found == values.end()) {
-          if (!IsListed(framework_.needed, row.setting) && !IsOfOption(row.setting)) {
+          if (!IsListed(framework_.needed, row.setting) && !IsOfOption(row.setting) &&
+              left_to_others_.count(setting) == 0) {
             values[setting] = unsaid;
           }
           continue;
@@ -518,6 +525,10 @@ class Importer {
       imported_.missing.emplace_back(
           "the sequences of a step are not said; --global-batch B gives them");
     }
+    if (imported_.dtype.empty()) {
+      imported_.missing.emplace_back(
+          "the number format is not said; --set gives the framework's name of it");
+    }
     imported_.model = settings_.TextOf("model", "");
     if (imported_.model.empty()) imported_.model = MatchingPreset(settings_);
     if (imported_.model.empty()) {
@@ -543,6 +554,7 @@ class Importer {
   std::vector<ConfigEntry> read_;
   std::vector<size_t> replaced_;
   std::map<std::string, Candidates> said_;
+  std::set<std::string> left_to_others_;  // settings that an entry leaves to another file
   Settings settings_;
   Imported imported_;
   bool lacks_ = false;  // whether something is missing without which there is no layout

@@ -106,6 +106,7 @@ TEST(ImportMegatron, ReadsThePublishedGpt3OnTheDevicesThatAreSaid) {
   EXPECT_EQ(imported.seq_len, 2048);
   EXPECT_THAT(Rejected(imported), ElementsAre("--step-batch-size-schedule"));
   EXPECT_EQ(HintOf(imported, "--lr"), "the learning rate");
+  EXPECT_THAT(Named(imported, EntryStatus::kUsed), Contains("--attention-backend"));
 }
 
 // NVIDIA/Megatron-LM, examples/llama/train_llama3_8b_h100_fp8.sh.
@@ -501,6 +502,19 @@ TEST(ImportDeepspeed, ReadsThePublishedOffload) {
   EXPECT_EQ(imported.global_batch, 16);
   EXPECT_THAT(Rejected(imported), ElementsAre("zero_optimization.reduce_bucket_size"));
   EXPECT_THAT(HintOf(imported, "train_batch_size"), HasSubstr("a trainer's argument says it"));
+}
+
+TEST(ImportDeepspeed, LeavesToTheTrainerWhatIsAuto) {
+  const std::string json = R"({"bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"},
+    "train_micro_batch_size_per_gpu": "auto", "zero_optimization": {"stage": 2}})";
+  const Imported asks = From("deepspeed", json, {.devices = 8});
+  EXPECT_EQ(asks.dtype, "");
+  EXPECT_THAT(asks.missing, Contains(HasSubstr("the number format is not said")));
+  const Imported imported = From(
+      "deepspeed", json,
+      {.further = {{"per_device_train_batch_size", "1"}, {"bf16", "true"}}, .devices = 8});
+  EXPECT_EQ(imported.dtype, "bf16");
+  EXPECT_EQ(LayoutOf(imported), "tp1.cp1.pp1.dp8.mb1.vpp1.zero2.sp0.rc=none.sched=1f1b");
 }
 
 // deepspeedai/DeepSpeed, examples/sdma_allgather/ds_config_zero3.json.

@@ -20,6 +20,7 @@
 #include "meshwright/v1/agents.pb.h"
 #include "meshwright/v1/plan.pb.h"
 #include "planner/catalog/model_config.h"
+#include "planner/interchange/import.h"
 #include "planner/layout/condition_parser.h"
 #include "planner/layout/layout.h"
 #include "planner/layout/layout_condition.h"
@@ -221,6 +222,20 @@ void ReadAgentMessage(std::string_view message) {
   const v1::Measurement written = wire::ToWire(*result);
   const auto again = wire::FromWire(written);
   ExpectOk(again.status(), "a result is refused as it is sent");
+}
+
+void ReadImport(std::string_view text) {
+  const size_t end = text.find('\n');
+  if (end == std::string_view::npos) return;
+  const auto framework = planner::FindFramework("from", text.substr(0, end));
+  if (!framework.ok()) return;
+  planner::ImportQuestion question;
+  question.files.push_back({"file", std::string(text.substr(end + 1))});
+  question.devices = 64;
+  const auto imported = planner::Import(**framework, question);
+  if (!imported.ok() || !imported->layout) return;
+  ExpectSameAgain(*imported->layout, planner::ParseLayout,
+                  planner::FormatLayout(*imported->layout));
 }
 
 void ReadGangStream(std::string_view stream) {

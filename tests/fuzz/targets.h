@@ -26,8 +26,9 @@ void ReadTrialResult(std::string_view json);      // the output of a worker
 void ReadPlanRequest(std::string_view message);   // a client's message
 void ReadAgentMessage(std::string_view message);  // an agent's message
 void ReadGangStream(std::string_view stream);     // a stream from a gang's member or a stranger
+void ReadImport(std::string_view text);           // a framework's name, and a file of it below
 
-inline constexpr std::array<Target, 10> kTargets = {{{"config", ReadModelConfig},
+inline constexpr std::array<Target, 11> kTargets = {{{"config", ReadModelConfig},
                                                      {"layout", ReadLayout},
                                                      {"filter", ReadFilter},
                                                      {"history_filter", ReadHistoryFilter},
@@ -36,6 +37,7 @@ inline constexpr std::array<Target, 10> kTargets = {{{"config", ReadModelConfig}
                                                      {"result", ReadTrialResult},
                                                      {"plan_request", ReadPlanRequest},
                                                      {"agent_message", ReadAgentMessage},
-                                                     {"gang_stream", ReadGangStream}}};
+                                                     {"gang_stream", ReadGangStream},
+                                                     {"import", ReadImport}}};
 
 }  // namespace meshwright::fuzz

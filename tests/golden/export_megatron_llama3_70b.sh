@@ -11,7 +11,7 @@ torchrun --nnodes 8 --nproc-per-node 8 \
   --sequence-parallel \
   --use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather \
   --micro-batch-size 2 --global-batch-size 512 \
-  --recompute-activations \
+  --recompute-granularity selective \
   --num-layers 80 --hidden-size 8192 --ffn-hidden-size 28672 \
   --num-attention-heads 64 --kv-channels 128 \
   --group-query-attention --num-query-groups 8 \

@@ -101,6 +101,10 @@ TEST(JsonSchema, DescribesListsLaunchesAndSchedules) {
   }
   ExpectDescribed("export", {"export", "--to", "megatron", "--model", "llama-3-8b", "--layout",
                              "tp2.pp2.dp4", "--seq-len", "4096", "--global-batch", "64"});
+  const std::string script = testing::TempDir() + "/import.sh";
+  std::ofstream(script) << "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --foo 1 "
+                           "--tensor-model-parallel-size 2 --micro-batch-size 1 --lr 1e-4\n";
+  ExpectDescribed("import", {"import", "--from", "megatron", script}, 2);
   ExpectDescribed("schedule", {"schedule", "--layout", "tp1.pp4.dp1", "--micro-batches", "8"});
 }
 

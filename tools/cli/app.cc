@@ -111,6 +111,7 @@ std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
   AddFastestCommand(*app, context);
   AddFitCommand(*app, context);
   AddExportCommand(*app, context);
+  AddImportCommand(*app, context);
   AddScheduleCommand(*app, context);
   AddTrialCommand(*app, context);
   AddBenchmarkCommand(*app, context);

@@ -24,8 +24,10 @@ void AddStudyCommand(CLI::App& app, CommandContext& context);
 void AddFastestCommand(CLI::App& app, CommandContext& context);
 // Finds the largest micro-batch, the longest sequence and the deepest model that fit.
 void AddFitCommand(CLI::App& app, CommandContext& context);
-// Writes a layout as launch flags of Megatron-LM or as a configuration of torchtitan.
+// Writes a layout as the launch script or the configuration of a framework.
 void AddExportCommand(CLI::App& app, CommandContext& context);
+// Reads a framework's launch script or configuration as a layout.
+void AddImportCommand(CLI::App& app, CommandContext& context);
 // Draws a simulated pipeline step.
 void AddScheduleCommand(CLI::App& app, CommandContext& context);
 // Runs one layout on this machine and shows it beside its prediction.

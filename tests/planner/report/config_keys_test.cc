@@ -10,7 +10,7 @@
 #include <string>
 
 #include "planner/catalog/architecture_table.h"
-#include "planner/report/export.h"
+#include "planner/interchange/export.h"
 #include "planner/rules/refusal.h"
 #include "planner/rules/rule_list.h"
 #include "tests/planner/catalog/small_config.h"

@@ -12,6 +12,7 @@
 #include "tools/cli/db/db_fields.h"
 #include "tools/cli/doctor/finding_fields.h"
 #include "tools/cli/export/export_fields.h"
+#include "tools/cli/import/import_fields.h"
 #include "tools/cli/plan/preset_fields.h"
 #include "tools/cli/schedule/schedule_fields.h"
 #include "tools/cli/token/token_fields.h"
@@ -137,6 +138,7 @@ void AddOthers(FilesWriter& files) {
   files.Add<DecidedText>("agents_drain", "meshwright agents drain and agents resume --format json");
   files.AddCommand<ScheduleText>("schedule");
   files.AddCommand<ExportText>("export");
+  files.AddCommand<ImportedText>("import");
   files.AddCommand<DoctorText>("doctor");
   files.AddUnversioned<StoreCheckText>("db_check", "meshwright db check --format json");
   files.Add<BackUpText>("db_backup", "meshwright db backup --format json");

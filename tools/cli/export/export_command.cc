@@ -1,14 +1,18 @@
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "absl/strings/str_replace.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/plan_query.h"
 #include "planner/catalog/typed_layout.h"
 #include "planner/codec/json_codec.h"
-#include "planner/report/export.h"
+#include "planner/interchange/export.h"
+#include "planner/spec/run_option_table.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/model_source.h"
@@ -29,7 +33,7 @@ struct ExportFlags {
   int64_t global_batch = 0;  // 0: one micro-batch for every pipeline rank
   std::optional<int32_t> devices_per_node;
   std::string dtype = "bf16";
-  std::string train;  // if empty, what a model's adapter trains, otherwise all weights
+  std::array<std::string, planner::kRunOptions.size()> options;  // empty: the framework's default
   OutputFlags output;
 };
 
@@ -58,7 +62,9 @@ absl::StatusOr<planner::ExportJob> ReadJob(const ExportFlags& flags, CommandCont
                    ReadModelSource(context, flags.model, flags.seq_len));
   job.training.seq_len = flags.seq_len;
   ASSIGN_OR_RETURN(job.model, planner::ResolveModel(source, job.training.seq_len));
-  ASSIGN_OR_RETURN(const planner::FrameworkProfile profile, planner::FindProfile(flags.to));
+  ASSIGN_OR_RETURN(const planner::ExportTarget target, planner::ParseExportTarget(flags.to));
+  ASSIGN_OR_RETURN(const planner::FrameworkProfile profile,
+                   planner::FindProfile(planner::ProfileOfTarget(target)));
   ASSIGN_OR_RETURN(const planner::TypedLayout typed,
                    planner::ReadTypedLayout(flags.layout, job.model, profile));
   job.layout = typed.layout;
@@ -67,9 +73,12 @@ absl::StatusOr<planner::ExportJob> ReadJob(const ExportFlags& flags, CommandCont
     job.training.global_batch = int64_t{job.layout.dp} * job.layout.micro_batch * job.layout.pp;
   }
   ASSIGN_OR_RETURN(job.training.precision, planner::ParsePrecision(flags.dtype));
-  const std::string& train = flags.train.empty() ? source.train : flags.train;
-  if (!train.empty()) {
-    ASSIGN_OR_RETURN(job.training.options.train, planner::ParseTrainedParts(train));
+  if (!source.train.empty()) {
+    ASSIGN_OR_RETURN(job.training.options.train, planner::ParseTrainedParts(source.train));
+  }
+  for (size_t i = 0; i < planner::kRunOptions.size(); ++i) {
+    if (flags.options[i].empty()) continue;
+    RETURN_IF_ERROR(planner::kRunOptions[i].read(flags.options[i], job.training.options));
   }
   job.notes = planner::NotesOnModel(source, job.training.seq_len);
   job.notes.insert(job.notes.end(), typed.notes.begin(), typed.notes.end());
@@ -94,10 +103,10 @@ absl::Status RunExport(const ExportFlags& flags, CommandContext& context) {
 void AddExportCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ExportFlags>();
   CLI::App* command = app.add_subcommand(
-      "export", "Write a layout as launch flags of Megatron-LM or as configuration of torchtitan");
+      "export", "Write a layout as the launch script or the configuration of a framework");
   command_line::TakeWords(
       command->add_option("--to", flags->to, "Framework that will train the model"),
-      {"megatron", "torchtitan"})
+      {kExportTargets.begin(), kExportTargets.end()})
       ->required();
   command
       ->add_option(
@@ -130,11 +139,12 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
       command->add_option("--dtype", flags->dtype, "Number format of the matrix products"),
       {"bf16", "fp16", "fp32", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8", "nvfp4"})
       ->capture_default_str();
-  command
-      ->add_option("--train", flags->train,
-                   "Weights that train, in the form that estimate accepts; both frameworks' flags "
-                   "can only express full, the default unless the model is an adapter")
-      ->option_text("full");
+  for (size_t i = 0; i < planner::kRunOptions.size(); ++i) {
+    const planner::RunOption& option = planner::kRunOptions[i];
+    const std::string flag = absl::StrReplaceAll(AbslView(option.name), {{"_", "-"}});
+    command->add_option("--" + flag, flags->options[i], std::string(option.help))
+        ->option_text(std::string(option.values));
+  }
   flags->output.AddFormat(*command);
   command_line::AddExample(
       *command,

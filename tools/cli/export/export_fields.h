@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "planner/codec/fields.h"
-#include "planner/report/export.h"
+#include "planner/interchange/export.h"
 
 namespace meshwright::cli {
 
@@ -16,7 +16,9 @@ struct ExportText {
   std::string text;
 };
 
-inline constexpr std::array<std::string_view, 2> kExportTargets = {"megatron", "torchtitan"};
+inline constexpr std::array<std::string_view, 10> kExportTargets = {
+    "megatron",     "megatron-bridge", "torchtitan", "accelerate", "deepspeed",
+    "llamafactory", "axolotl",         "ms-swift",   "automodel",  "nanotron"};
 
 template <typename Visitor>
 void VisitFields(const ExportText& text, Visitor& visit) {

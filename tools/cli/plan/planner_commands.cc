@@ -15,6 +15,7 @@
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/plan/planner_api.h"
+#include "tools/cli/plan/mine_source.h"
 #include "tools/cli/plan/planner_json.h"
 #include "tools/cli/plan/planner_text.h"
 #include "tools/cli/plan/preset_tables.h"
@@ -84,7 +85,7 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   const double start_s = context.now_s();
   query.devices = range.low;
   query.top = flags.top;
-  query.mine = flags.mine;
+  ASSIGN_OR_RETURN(query.mine, ReadMine(context, flags.mine, query));
   ASSIGN_OR_RETURN(const planner::RecommendAnswer answer,
                    PlannerAt(flags.output.server, context)->Recommend(query));
   const double elapsed_s = context.now_s() - start_s;
@@ -176,8 +177,9 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option("--mine", flags->mine,
                    "Say where this layout would rank, and why it is slower; options after the "
-                   "layout replace the options above, as in 'tp8.pp1.dp8 loss=chunked:8'")
-      ->option_text("LAYOUT");
+                   "layout replace the options above, as in 'tp8.pp1.dp8 loss=chunked:8'. A file "
+                   "is read as import reads it")
+      ->option_text("LAYOUT|FILE");
   command_line::TakeWords(
       command->add_option("--objective", flags->objective,
                           "Objective by which layouts, and the sizes of a range, are ranked; the "

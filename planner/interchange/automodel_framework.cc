@@ -1,0 +1,171 @@
+// NeMo AutoModel's YAML, with keys as in nemo_automodel/recipes/_dist_utils.py and
+// nemo_automodel/components/distributed/{mesh,config,pipelining/config}.py of release 0.5.
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/text/status_macros.h"
+#include "planner/interchange/framework.h"
+#include "planner/interchange/yaml_text.h"
+#include "planner/layout/mesh.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr NameRow kAutomodelKeys[] = {
+    {.name = "step_scheduler.global_batch_size", .setting = "global_batch"},
+    {.name = "step_scheduler.local_batch_size", .setting = "rank_batch"},
+    {.name = "distributed.strategy", .words = "fsdp2", .use = NameUse::kExport, .when = "gpus"},
+    {.name = "distributed.dp_size", .setting = "dp"},
+    {.name = "distributed.dp_replicate_size", .setting = "copies", .words = "1- 1=null *"},
+    {.name = "distributed.tp_size", .setting = "tp"},
+    {.name = "distributed.pp_size", .setting = "pp"},
+    {.name = "distributed.cp_size", .setting = "cp"},
+    {.name = "distributed.ep_size", .setting = "ep", .words = "1- 1=null *"},
+    {.name = "distributed.sequence_parallel", .setting = "sp", .words = "0=false 1=true 0-"},
+    {.name = "distributed.activation_checkpointing",
+     .setting = "rc",
+     .words = "none=false selective full=true full none-"},
+    {.name = "distributed.reshard_after_forward",
+     .setting = "zero",
+     .words = "3=true 3- 2=false 0-"},
+    {.name = "distributed.pipeline.pp_schedule",
+     .setting = "sched",
+     .words = "1f1b gpipe interleaved=interleaved1f1b interleaved=interleaved_1f1b "
+              "breadth_first=LoopedBFS zb_v=ZBVZeroBubble",
+     .when = "pipelined"},
+    {.name = "distributed.pipeline.pp_microbatch_size", .setting = "mb", .when = "pipelined"},
+    {.name = "distributed.pipeline.layers_per_stage",
+     .setting = "chunk_layers",
+     .when = "pipelined"},
+    {.name = "model.torch_dtype",
+     .setting = "dtype",
+     .words = "bf16=bfloat16 bf16 fp32=float32 bf16=torch.bfloat16"},
+    {.name = "model.attn_implementation",
+     .setting = "attn",
+     .words = "default- flash2=flash_attention_2 flash3=flash_attention_3 eager default=sdpa"},
+
+    {.name = "layers", .setting = "layers", .use = NameUse::kImport},
+    {.name = "model.pretrained_model_name_or_path", .setting = "model", .use = NameUse::kImport},
+    {.name = "dataset.seq_length", .setting = "seq_len", .use = NameUse::kImport},
+    {.name = "packed_sequence.packed_sequence_size",
+     .setting = "seq_len",
+     .use = NameUse::kImport},
+    {.name = "distributed.strategy",
+     .words = "fsdp2",
+     .effect = NameEffect::kRefused,
+     .hint = "an estimate is for FSDP2"},
+    {.name = "distributed._target_",
+     .words = "nemo_automodel.components.distributed.fsdp2.FSDP2Manager",
+     .effect = NameEffect::kRefused,
+     .hint = "an estimate is for FSDP2"},
+    {.name = "distributed.enable_async_tensor_parallel",
+     .words = "false",
+     .effect = NameEffect::kRefused,
+     .hint = kUnplanned},
+    {.name = "distributed.enable_compile",
+     .words = "false",
+     .effect = NameEffect::kRefused,
+     .hint = kUnplanned},
+    {.name = "distributed.offload_policy*",
+     .effect = NameEffect::kRefused,
+     .hint = "offload= of a layout says it"},
+    {.name = "distributed.pipeline.module_fqns_per_model_part",
+     .effect = NameEffect::kRefused,
+     .hint = "stages= of a layout says it"},
+    {.name = "distributed.defer_fsdp_grad_sync", .hint = kGiven},
+    {.name = "distributed.pipeline.*", .hint = "how stages are made"},
+    {.name = "distributed.moe.*", .hint = "how experts are divided"},
+    {.name = "distributed.enable_fsdp2_prefetch", .hint = kGiven},
+    {.name = "peft*", .effect = NameEffect::kRefused, .hint = kAdapters},
+    {.name = "fp8*", .effect = NameEffect::kRefused, .hint = "--dtype of an estimate says it"},
+    {.name = "quantization*", .effect = NameEffect::kRefused, .hint = kAdapters},
+    {.name = "compile*", .effect = NameEffect::kRefused, .hint = kUnplanned},
+    {.name = "optimizer._target_",
+     .words = "torch.optim.Adam torch.optim.AdamW",
+     .effect = NameEffect::kRefused,
+     .hint = "--optimizer and --states of estimate and recommend say it"},
+    {.name = "loss_fn._target_",
+     .words = "nemo_automodel.components.loss.masked_ce.MaskedCrossEntropy",
+     .effect = NameEffect::kRefused,
+     .hint = "--loss of estimate and recommend says it"},
+    {.name = "packed_sequence.*", .hint = "an estimate has whole sequences"},
+    {.name = "optimizer.*", .hint = "the optimizer's numbers"},
+    {.name = "lr_scheduler*", .hint = "the learning rate"},
+    {.name = "step_scheduler.*", .hint = "the length of the training"},
+    {.name = "model.*", .hint = kModels},
+    {.name = "recipe", .hint = "what is trained"},
+    {.name = "seed", .hint = "the first weights"},
+    {.name = "rng*", .hint = "the first weights"},
+    {.name = "dist_env*", .hint = "how ranks meet"},
+    {.name = "checkpoint*", .hint = "checkpoints"},
+    {.name = "dataset*", .hint = "data"},
+    {.name = "dataloader*", .hint = "data"},
+    {.name = "validation_*", .hint = "evaluation"},
+    {.name = "wandb*", .hint = "logs"},
+    {.name = "ci*", .hint = "checks"},
+};
+
+absl::Status PrepareAutomodel(const ExportJob& job, Settings& settings) {
+  const Layout& l = job.layout;
+  if (l.zero < 2 && GroupSize(GroupRole::kReplicas, l) > 1) {
+    return CannotExport(absl::StrCat("zero", l.zero),
+                        "AutoModel's FSDP2 divides weights; must be zero3");
+  }
+  if (l.shard_ranks % l.cp != 0 || (l.shard_ranks > 0 && l.shard_ranks == l.cp)) {
+    return CannotExport("hs", "AutoModel divides states over whole context-parallel groups and over "
+                              "dp; must be a multiple of cp above cp");
+  }
+  if (l.vpp > 1) {
+    const int64_t stages = int64_t{l.pp} * l.vpp;
+    if (job.model.layers() % stages != 0) {
+      return CannotExport(absl::StrCat("vpp", l.vpp),
+                          "AutoModel's stages have the same number of layers; must divide them");
+    }
+    settings.Set("chunk_layers", job.model.layers() / stages);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveAutomodel(Settings& settings) {
+  if (settings.CountOf("pp").value_or(1) > 1) return absl::OkStatus();
+  settings.Set("sched", "1f1b");
+  settings.Remove("chunk_layers");
+  if (const std::string* batch = settings.Find("rank_batch")) settings.Set("mb", *batch);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ExportAutomodel(const ExportJob& job, const Settings& settings) {
+  ASSIGN_OR_RETURN(const std::vector<Spelling> keys, SpellAll(kAutomodelKeys, settings));
+  const NodePlacement placed = PlacementOf(job);
+  return absl::StrCat(
+      CommentLines({absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
+                    absl::StrCat("on ", job.layout.devices(),
+                                 " devices with NeMo AutoModel, for sequences of ",
+                                 job.training.seq_len,
+                                 " tokens. These keys belong into your recipe's file, which is "
+                                 "started with"),
+                    absl::StrCat("  automodel FILE --nproc-per-node ", placed.per_node)}),
+      CommentLines(job.notes), YamlText(keys));
+}
+
+}  // namespace
+
+const Framework& AutomodelFramework() {
+  static const Framework framework = {
+      .name = "automodel",
+      .release = "0.5",
+      .profile = "automodel",
+      .lacks = "AutoModel has no key for",
+      .syntax = ConfigSyntax::kYaml,
+      .tables = {kAutomodelKeys, LauncherNames(), NameTable()},
+      .implied = "sched",
+      .defaults = "dtype=bf16",
+      .loads_models = true,
+      .precisions = {Precision::kBf16, Precision::kFp32},
+      .prepare = PrepareAutomodel,
+      .write = ExportAutomodel,
+      .resolve = ResolveAutomodel};
+  return framework;
+}
+
+}  // namespace meshwright::planner

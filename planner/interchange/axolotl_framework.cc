@@ -1,0 +1,170 @@
+// Axolotl's YAML, with keys as in src/axolotl/utils/schemas of release 0.18.
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/text/status_macros.h"
+#include "planner/interchange/framework.h"
+#include "planner/interchange/hugging_face.h"
+#include "planner/interchange/yaml_text.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr std::string_view kLiger = "[axolotl.integrations.liger.LigerPlugin]";
+
+constexpr NameRow kAxolotlKeys[] = {
+    {.name = "micro_batch_size", .setting = "mb"},
+    {.name = "gradient_accumulation_steps", .setting = "accumulation"},
+    {.name = "sequence_len", .setting = "seq_len"},
+    {.name = "dp_replicate_size", .setting = "copies", .when = "sharded"},
+    {.name = "dp_shard_size", .setting = "shards", .when = "sharded"},
+    {.name = "tensor_parallel_size", .setting = "tp", .when = "sharded"},
+    {.name = "context_parallel_size", .setting = "cp", .when = "sharded"},
+    {.name = "fsdp_version", .setting = "zero", .words = "3=2 2=2 0- alone-", .when = "sharded"},
+    {.name = "fsdp_config.auto_wrap_policy",
+     .words = "TRANSFORMER_BASED_WRAP",
+     .use = NameUse::kExport,
+     .when = "sharded"},
+    {.name = "fsdp_config.reshard_after_forward",
+     .setting = "zero",
+     .words = "3=true 2=false 3- 0- alone-",
+     .when = "sharded"},
+    {.name = "fsdp_config.offload_params",
+     .setting = "offload_all",
+     .words = "1=true 0=false",
+     .when = "sharded"},
+    {.name = "fsdp_config.state_dict_type",
+     .words = "SHARDED_STATE_DICT",
+     .use = NameUse::kExport,
+     .when = "sharded"},
+    {.name = "gradient_checkpointing", .setting = "rc", .words = "full=true none=false none-"},
+    {.name = "bf16",
+     .setting = "dtype",
+     .words = "bf16=true bf16=full bf16=auto fp16- fp32- fp16=false fp32=false"},
+    {.name = "fp16", .setting = "dtype", .words = "fp16=true bf16- fp32- bf16=false fp32=false"},
+    {.name = "attn_implementation",
+     .setting = "attn",
+     .words = "default- flash2=flash_attention_2 flash3=flash_attention_3 eager default=sdpa "
+              "default=flex_attention"},
+    {.name = "torch_compile", .setting = "compile", .words = "on=true off=false"},
+    {.name = "plugins", .words = kLiger, .use = NameUse::kExport, .when = "liger_plugin"},
+    {.name = "liger_fused_linear_cross_entropy",
+     .setting = "loss",
+     .words = "fused=true plain=false"},
+    {.name = "liger_rms_norm", .setting = "norm", .words = "fused=true default-"},
+
+    {.name = "base_model", .setting = "model", .use = NameUse::kImport},
+    {.name = "fsdp_config.activation_checkpointing",
+     .setting = "rc",
+     .words = "full=true none=false",
+     .use = NameUse::kImport},
+    {.name = "flash_attention",
+     .setting = "attn",
+     .words = "flash2=true default=false",
+     .use = NameUse::kImport},
+    {.name = "plugins",
+     .words = "axolotl.integrations.liger.LigerPlugin [axolotl.integrations.liger.LigerPlugin]",
+     .effect = NameEffect::kRefused,
+     .hint = "an estimate knows Liger's kernels alone; --loss fused says a fused loss"},
+    {.name = "fsdp_config.auto_wrap_policy",
+     .words = "TRANSFORMER_BASED_WRAP",
+     .effect = NameEffect::kRefused,
+     .hint = "an estimate gathers one layer at a time"},
+    {.name = "fsdp_config.fsdp_*",
+     .effect = NameEffect::kRefused,
+     .hint = "FSDP1's; an estimate is for fsdp_version 2"},
+    {.name = "fsdp", .effect = NameEffect::kRefused, .hint = "FSDP1's; must be fsdp_version 2"},
+    {.name = "fsdp_config.transformer_layer_cls_to_wrap", .hint = "the model's layers"},
+    {.name = "fsdp_config.state_dict_type", .hint = "checkpoints"},
+    {.name = "fsdp_config.final_state_dict_type", .hint = "checkpoints"},
+    {.name = "fsdp_config.cpu_ram_efficient_loading", .hint = "loading"},
+    {.name = "fsdp_config.sync_module_states", .hint = "loading"},
+    {.name = "deepspeed",
+     .effect = NameEffect::kRefused,
+     .hint = "import --from deepspeed reads its file"},
+    {.name = "activation_offloading",
+     .words = "false",
+     .effect = NameEffect::kRefused,
+     .hint = "offload=act:N of a layout says it"},
+    {.name = "adapter", .effect = NameEffect::kRefused, .hint = kAdapters},
+    {.name = "lora_*", .effect = NameEffect::kRefused, .hint = kAdapters},
+    {.name = "load_in_4bit", .words = "false", .effect = NameEffect::kRefused, .hint = kAdapters},
+    {.name = "load_in_8bit", .words = "false", .effect = NameEffect::kRefused, .hint = kAdapters},
+    {.name = "optimizer",
+     .words = "adamw_torch adamw_torch_fused",
+     .effect = NameEffect::kRefused,
+     .hint = "--optimizer and --states of estimate and recommend say it"},
+    {.name = "liger_rope", .hint = "an operator that bandwidth bounds"},
+    {.name = "liger_glu_activation", .hint = "an operator that bandwidth bounds"},
+    {.name = "liger_swiglu", .hint = "an operator that bandwidth bounds"},
+    {.name = "gradient_checkpointing_kwargs*", .hint = "how the layer is called again"},
+    {.name = "sample_packing*", .hint = "an estimate has whole sequences"},
+    {.name = "pad_to_sequence_len", .hint = "an estimate has whole sequences"},
+    {.name = "tf32", .hint = "products of fp32 alone"},
+    {.name = "learning_rate", .hint = "the learning rate"},
+    {.name = "lr_scheduler*", .hint = "the learning rate"},
+    {.name = "warmup_*", .hint = "the learning rate"},
+    {.name = "weight_decay", .hint = "the optimizer's numbers"},
+    {.name = "adam_*", .hint = "the optimizer's numbers"},
+    {.name = "max_grad_norm", .hint = "the optimizer's numbers"},
+    {.name = "num_epochs", .hint = "the length of the training"},
+    {.name = "max_steps", .hint = "the length of the training"},
+    {.name = "logging_steps", .hint = "logs"},
+    {.name = "wandb_*", .hint = "logs"},
+    {.name = "output_dir", .hint = "checkpoints"},
+    {.name = "save*", .hint = "checkpoints"},
+    {.name = "resume_from_checkpoint", .hint = "checkpoints"},
+    {.name = "hub_model_id", .hint = "checkpoints"},
+    {.name = "eval*", .hint = "evaluation"},
+    {.name = "val_set_size", .hint = "evaluation"},
+    {.name = "dataset*", .hint = "data"},
+    {.name = "chat_template*", .hint = "data"},
+    {.name = "special_tokens*", .hint = "data"},
+    {.name = "tokenizer_*", .hint = "data"},
+    {.name = "model_type", .hint = kModels},
+    {.name = "trust_remote_code", .hint = kModels},
+    {.name = "seed", .hint = "the first weights"},
+};
+
+absl::Status PrepareAxolotl(const ExportJob& job, Settings& settings) {
+  RETURN_IF_ERROR(PrepareFsdp2(job, settings));
+  if (job.layout.norm == NormKernel::kFused || job.training.options.loss_chunks == 0) {
+    settings.Set("liger_plugin", 1);
+  }
+  if (job.layout.norm == NormKernel::kEager) settings.Set("norm", "default");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ExportAxolotl(const ExportJob& job, const Settings& settings) {
+  ASSIGN_OR_RETURN(const std::vector<Spelling> keys, SpellAll(kAxolotlKeys, settings));
+  const NodePlacement placed = PlacementOf(job);
+  return absl::StrCat(
+      CommentLines({absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
+                    absl::StrCat("on ", job.layout.devices(),
+                                 " devices with Axolotl. base_model, datasets, learning rate and "
+                                 "checkpoints are yours."),
+                    absl::StrCat("  torchrun --nnodes ", placed.nodes, " --nproc-per-node ",
+                                 placed.per_node, " -m axolotl.cli.train THIS_FILE")}),
+      CommentLines(job.notes), YamlText(keys));
+}
+
+}  // namespace
+
+const Framework& AxolotlFramework() {
+  static const Framework framework = {
+      .name = "axolotl",
+      .release = "0.18",
+      .profile = "hf-fsdp2",
+      .lacks = "Axolotl has no key for",
+      .syntax = ConfigSyntax::kYaml,
+      .tables = {kAxolotlKeys, LauncherNames(), NameTable()},
+      .implied = "dp sched",
+      .defaults = "accumulation=1 copies=1",
+      .loads_models = true,
+      .precisions = {Precision::kBf16, Precision::kFp16, Precision::kFp32},
+      .prepare = PrepareAxolotl,
+      .write = ExportAxolotl};
+  return framework;
+}
+
+}  // namespace meshwright::planner

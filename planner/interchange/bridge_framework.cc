@@ -1,0 +1,257 @@
+// Megatron-Bridge's overrides of its ConfigContainer, as in megatron/bridge/training/config.py of
+// release 0.6, whose fields are mostly those of Megatron-Core's dataclasses.
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "base/text/status_macros.h"
+#include "planner/interchange/framework.h"
+#include "planner/interchange/megatron_arithmetic.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr NameRow kBridgeOverrides[] = {
+    {.name = "model.tensor_model_parallel_size", .setting = "tp"},
+    {.name = "model.pipeline_model_parallel_size", .setting = "pp"},
+    {.name = "model.context_parallel_size", .setting = "cp"},
+    {.name = "model.virtual_pipeline_model_parallel_size",
+     .setting = "vpp",
+     .words = "1=null *"},
+    {.name = "model.pipeline_model_parallel_layout", .setting = "pipeline_layout"},
+    {.name = "model.hybrid_layer_pattern", .setting = "hybrid_pattern", .use = NameUse::kExport},
+    {.name = "model.account_for_embedding_in_pipeline_split",
+     .setting = "uneven_ends",
+     .words = "1=true 0=false"},
+    {.name = "model.account_for_loss_in_pipeline_split",
+     .setting = "uneven_ends",
+     .words = "1=true 0=false"},
+    {.name = "model.sequence_parallel", .setting = "sp", .words = "0=false 1=true"},
+    {.name = "model.expert_model_parallel_size", .setting = "ep", .when = "experts"},
+    {.name = "model.expert_tensor_parallel_size", .setting = "etp", .when = "experts"},
+    {.name = "train.micro_batch_size", .setting = "mb"},
+    {.name = "train.global_batch_size", .setting = "global_batch"},
+    {.name = "model.seq_length", .setting = "seq_len"},
+    {.name = "dataset.seq_length", .setting = "seq_len"},
+    {.name = "dist.use_megatron_fsdp",
+     .setting = "zero",
+     .words = "0- 0=false 1- 1=false 2=true 3=true"},
+    {.name = "ddp.use_megatron_fsdp",
+     .setting = "zero",
+     .words = "0- 0=false 1- 1=false 2=true 3=true"},
+    {.name = "ddp.data_parallel_sharding_strategy",
+     .setting = "zero",
+     .words = "0- 1- 2=optim_grads 3=optim_grads_params"},
+    {.name = "ddp.use_distributed_optimizer",
+     .setting = "zero",
+     .words = "0=false 1=true 2=true 3=true"},
+    {.name = "optimizer.use_distributed_optimizer",
+     .setting = "zero",
+     .words = "0=false 1=true 2=true 3=true"},
+    {.name = "ddp.overlap_grad_reduce", .words = "true", .use = NameUse::kExport, .when = "overlap"},
+    {.name = "ddp.overlap_param_gather", .words = "true", .use = NameUse::kExport, .when = "divided"},
+    {.name = "ddp.num_distributed_optimizer_instances", .setting = "copies", .words = "1- *"},
+    {.name = "ddp.outer_dp_sharding_strategy",
+     .words = "no_shard",
+     .use = NameUse::kExport,
+     .when = "sharded_copies"},
+    {.name = "model.gradient_accumulation_fusion",
+     .words = "false",
+     .use = NameUse::kExport,
+     .when = "sharded"},
+    {.name = "checkpoint.ckpt_format", .words = "fsdp_dtensor", .use = NameUse::kExport, .when = "sharded"},
+    {.name = "model.recompute_granularity",
+     .setting = "recompute",
+     .words = "none=null selective full"},
+    {.name = "model.recompute_method",
+     .setting = "recompute_method",
+     .words = "uniform block none=null"},
+    {.name = "model.recompute_num_layers", .setting = "recompute_layers", .words = "1 1=null *"},
+    {.name = "model.recompute_modules", .setting = "recompute_modules"},
+    {.name = "model.cpu_offloading", .words = "true", .use = NameUse::kExport, .when = "offload_layers"},
+    {.name = "model.cpu_offloading_num_layers", .setting = "offload_layers"},
+    {.name = "optimizer.optimizer_cpu_offload",
+     .setting = "offload_optimizer",
+     .words = "0- 1=true 0=false"},
+    {.name = "optimizer.optimizer_offload_fraction",
+     .words = "1.0",
+     .use = NameUse::kExport,
+     .when = "offloads_optimizer"},
+    {.name = "optimizer.overlap_cpu_optimizer_d2h_h2d",
+     .words = "true",
+     .use = NameUse::kExport,
+     .when = "offloads_optimizer"},
+    {.name = "optimizer.use_precision_aware_optimizer",
+     .words = "true",
+     .use = NameUse::kExport,
+     .when = "offloads_optimizer"},
+    {.name = "model.attention_backend",
+     .setting = "attn",
+     .words = "default=flash flash2=flash cudnn=fused fused_softmax=unfused default=auto auto"},
+    {.name = "mixed_precision",
+     .setting = "dtype",
+     .words = "bf16=bf16_mixed bf16=bf16-mixed fp16=fp16_mixed fp16=fp16-mixed fp16=16-mixed "
+              "fp8-delayed=bf16_with_fp8_delayed_scaling_mixed "
+              "fp8-current=bf16_with_fp8_current_scaling_mixed "
+              "fp8-blockwise=bf16_with_fp8_subchannel_scaling_mixed mxfp8=bf16_with_mxfp8_mixed "
+              "nvfp4=bf16_with_nvfp4_mixed"},
+    {.name = "ddp.grad_reduce_in_fp32", .setting = "state_grad", .words = "bf16=false"},
+    {.name = "model.cuda_graph_impl",
+     .setting = "cuda_graphs",
+     .words = "none attention=transformer_engine layer=transformer_engine layer=local "
+              "iteration=full_iteration"},
+    {.name = "model.cuda_graph_modules",
+     .setting = "cuda_graphs",
+     .words = "attention=[attn] none- layer- iteration-"},
+    {.name = "model.moe_token_dispatcher_type",
+     .setting = "dispatcher",
+     .words = "alltoall allgather deepep=flex hybridep=flex"},
+    {.name = "model.moe_flex_dispatcher_backend",
+     .setting = "dispatcher",
+     .words = "deepep hybridep alltoall- allgather-"},
+
+    {.name = "model.num_layers", .setting = "layers", .use = NameUse::kImport},
+    {.name = "model.hidden_size", .setting = "hidden", .use = NameUse::kImport},
+    {.name = "model.ffn_hidden_size", .setting = "ffn", .use = NameUse::kImport},
+    {.name = "model.num_attention_heads", .setting = "heads", .use = NameUse::kImport},
+    {.name = "model.num_query_groups", .setting = "kv_heads", .use = NameUse::kImport},
+    {.name = "model.num_moe_experts", .setting = "experts", .use = NameUse::kImport},
+
+    {.name = "ddp.overlap_grad_reduce",
+     .words = "true",
+     .effect = NameEffect::kRefused,
+     .hint = "an estimate reduces beside compute; must be true"},
+    {.name = "ddp.overlap_param_gather",
+     .words = "true",
+     .effect = NameEffect::kRefused,
+     .hint = "an estimate gathers beside compute; must be true"},
+    {.name = "ddp.outer_dp_sharding_strategy",
+     .words = "no_shard",
+     .effect = NameEffect::kRefused,
+     .hint = "an estimate keeps whole copies; must be no_shard"},
+    {.name = "model.gradient_accumulation_fusion", .hint = kGiven},
+    {.name = "model.cpu_offloading", .hint = "the number of layers says it"},
+    {.name = "optimizer.optimizer_offload_fraction",
+     .words = "1.0",
+     .effect = NameEffect::kRefused,
+     .hint = "an estimate moves all of the optimizer's states; must be 1.0"},
+    {.name = "optimizer.overlap_cpu_optimizer_d2h_h2d", .hint = kGiven},
+    {.name = "optimizer.use_precision_aware_optimizer", .hint = "the states' formats say it"},
+    {.name = "comm_overlap*", .effect = NameEffect::kRefused, .hint = kUnplanned},
+    {.name = "peft*", .effect = NameEffect::kRefused, .hint = "the import knows no adapters of Megatron-Bridge"},
+    {.name = "--mode",
+     .words = "pretrain sft",
+     .effect = NameEffect::kRefused,
+     .hint = "the import knows no adapters of Megatron-Bridge"},
+    {.name = "train.rampup_batch_size",
+     .effect = NameEffect::kRefused,
+     .hint = "the batch grows; an estimate is for one batch"},
+    {.name = "--recipe", .hint = "--model names its model"},
+    {.name = "--dataset", .hint = "data"},
+    {.name = "--step-func", .hint = "data"},
+    {.name = "--hf-path", .hint = "data"},
+    {.name = "dataset.*", .hint = "data"},
+    {.name = "tokenizer.*", .hint = "data"},
+    {.name = "train.train_*", .hint = "the length of the training"},
+    {.name = "train.exit_*", .hint = "the length of the training"},
+    {.name = "train.eval_*", .hint = "evaluation"},
+    {.name = "train.manual_gc*", .hint = "Python's garbage"},
+    {.name = "validation.*", .hint = "evaluation"},
+    {.name = "scheduler.*", .hint = "the learning rate"},
+    {.name = "optimizer.lr", .hint = "the learning rate"},
+    {.name = "optimizer.min_lr", .hint = "the learning rate"},
+    {.name = "optimizer.weight_decay", .hint = "the optimizer's numbers"},
+    {.name = "optimizer.adam_*", .hint = "the optimizer's numbers"},
+    {.name = "optimizer.clip_grad", .hint = "the optimizer's numbers"},
+    {.name = "checkpoint.*", .hint = "checkpoints"},
+    {.name = "logger.*", .hint = "logs"},
+    {.name = "profiling.*", .hint = "a profiler for a few steps"},
+    {.name = "rng.*", .hint = "the first weights"},
+    {.name = "dist.distributed_*", .hint = "how ranks meet"},
+};
+
+// Hydra writes lists in brackets.
+absl::Status PrepareBridge(const ExportJob& job, Settings& settings) {
+  RETURN_IF_ERROR(PrepareMegatron(job, settings));
+  if (job.layout.attention == AttentionKernel::kFlash1 ||
+      job.layout.attention == AttentionKernel::kFlash3) {
+    return CannotExport(absl::StrCat("attn=", std::string(AttentionKernelName(
+                                                  job.layout.attention))),
+                        "Transformer Engine takes the newest flash-attn that is installed; must be "
+                        "left out");
+  }
+  if (job.layout.zero == 0 && job.layout.offload.optimizer) settings.Set("zero", 1);
+  if (const std::string* modules = settings.Find("recompute_modules")) {
+    settings.Set("recompute_modules",
+                 absl::StrCat("[", absl::StrReplaceAll(*modules, {{" ", ","}}), "]"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveBridge(Settings& settings) {
+  if (const std::string* modules = settings.Find("recompute_modules")) {
+    if (*modules == "null") {
+      settings.Remove("recompute_modules");
+    } else {
+      settings.Set("recompute_modules", absl::StrReplaceAll(*modules, {{"[", ""},
+                                                                       {"]", ""},
+                                                                       {", ", " "},
+                                                                       {",", " "}}));
+    }
+  }
+  return ResolveMegatron(settings);
+}
+
+// Returns an override as one word of the shell, whose value Hydra reads as a text.
+std::string Override(const Spelling& spelling) {
+  std::string value = spelling.value;
+  const bool is_plain = value.find_first_of("|()*[] ") == std::string::npos;
+  if (value.find_first_of("|()*") != std::string::npos) value = absl::StrCat("'", value, "'");
+  const std::string word = absl::StrCat(std::string(spelling.row->name), "=", value);
+  return is_plain ? word : absl::StrCat("\"", word, "\"");
+}
+
+absl::StatusOr<std::string> ExportBridge(const ExportJob& job, const Settings& settings) {
+  ASSIGN_OR_RETURN(const std::vector<Spelling> spellings, SpellAll(kBridgeOverrides, settings));
+  std::string text = "#!/usr/bin/env bash\n" +
+                     CommentLines({absl::StrCat(job.model.name, " as ", FormatLayout(job.layout))});
+  absl::StrAppend(&text, "# on ", job.layout.devices(),
+                  " devices with Megatron-Bridge. RECIPE names the recipe of the model. Data, "
+                  "learning rate and\n# checkpoints are yours: pass their overrides to this "
+                  "script.\n",
+                  CommentLines(job.notes));
+  if (job.layout.norm == NormKernel::kEager) {
+    absl::StrAppend(&text, "# norm=eager: Transformer Engine's norm is fused, so this run is "
+                           "faster and smaller than estimated.\n");
+  }
+  absl::StrAppend(&text, TorchrunLines(PlacementOf(job)),
+                  "  scripts/training/run_recipe.py --recipe \"${RECIPE:?names the recipe of the "
+                  "model}\"");
+  for (const Spelling& spelling : spellings) {
+    absl::StrAppend(&text, " \\\n  ", Override(spelling));
+  }
+  return text + " \\\n  \"$@\"\n";
+}
+
+}  // namespace
+
+const Framework& BridgeFramework() {
+  static const Framework framework = {
+      .name = "megatron-bridge",
+      .release = "0.6",
+      .profile = "megatron-bridge",
+      .lacks = "Megatron-Bridge has no override for",
+      .tables = {kBridgeOverrides, LauncherNames(), NameTable()},
+      .implied = "dp sched norm",
+      .needed = "tp pp cp vpp mb sp zero recompute",
+      .loads_models = true,
+      .precisions = {Precision::kBf16, Precision::kFp16, Precision::kFp8Delayed,
+                     Precision::kFp8Current, Precision::kFp8Blockwise, Precision::kMxfp8,
+                     Precision::kNvfp4},
+      .prepare = PrepareBridge,
+      .write = ExportBridge,
+      .resolve = ResolveBridge};
+  return framework;
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,75 @@
+#include "planner/interchange/hugging_face.h"
+
+#include "base/text/field_error.h"
+#include "base/text/status_macros.h"
+
+namespace meshwright::planner {
+
+absl::Status CheckTrainer(const ExportJob& job) {
+  const bool fused_loss = job.training.options.loss_chunks == 0;
+  const bool fused_norms = job.layout.norm == NormKernel::kFused;
+  if (fused_loss != fused_norms) {
+    if (fused_norms) {
+      return CannotExport("norm=fused",
+                          "the Trainer fuses norms with the loss alone, by use_liger_kernel; must "
+                          "be left out, or loss must be fused");
+    }
+    return FieldError("loss", "fused",
+                      "the Trainer fuses the loss with the norms alone, by use_liger_kernel; must "
+                      "be plain, or norm=fused in the layout");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PrepareFsdp2(const ExportJob& job, Settings& settings) {
+  const Layout& l = job.layout;
+  if (l.zero == 1) {
+    return CannotExport("zero1",
+                        "FSDP2 shards weights or nothing; must be zero2 or zero3, or "
+                        "zero0 without other axes than dp");
+  }
+  if (l.zero == 0 && int64_t{l.tp} * l.cp > 1) {
+    return CannotExport("zero0", "FSDP2 replicates only where dp is the one axis; must be "
+                                 "zero2 or zero3 beside tp and cp");
+  }
+  if (l.shard_ranks % l.cp != 0 || (l.shard_ranks > 0 && l.shard_ranks == l.cp)) {
+    return CannotExport("hs", "FSDP2 divides states over whole context-parallel groups and "
+                              "over dp; must be a multiple of cp above cp");
+  }
+  if (l.offload.any() && !l.offload.gradients) {
+    return CannotExport("offload=" + FormatOffload(l.offload),
+                        "FSDP2's offload of parameters moves weights and gradients as well; "
+                        "must be opt+param+grad");
+  }
+  if (l.offload.any() && (l.zero == 0 || l.offload.activation_layers > 0)) {
+    return CannotExport("offload=" + FormatOffload(l.offload),
+                        "FSDP2 moves what it shards; must be opt+param+grad with zero3");
+  }
+  if (!l.offload.any()) settings.Set("offload_all", 0);
+  settings.Remove("offload");
+  if (l.devices() == 1) settings.Set("zero", "alone");
+  if (l.zero == 0 && l.recompute != Recompute::kNone) settings.Set("trainer_recomputes", 1);
+  return absl::OkStatus();
+}
+
+absl::Status PrepareDeepspeed(const ExportJob& job, Settings& settings) {
+  RETURN_IF_ERROR(CheckTrainer(job));
+  const Offload& offload = job.layout.offload;
+  if (offload.gradients || offload.activation_layers > 0) {
+    return CannotExport("offload=" + FormatOffload(offload),
+                        "DeepSpeed moves the optimizer's states, and weights under ZeRO-3; must be "
+                        "opt or opt+param");
+  }
+  settings.Remove("offload");
+  if (job.layout.recompute != Recompute::kNone) settings.Set("trainer_recomputes", 1);
+  return absl::OkStatus();
+}
+
+absl::Status ResolveTrainer(Settings& settings) {
+  if (!settings.IsOn("liger")) return absl::OkStatus();
+  settings.Set("loss", "fused");
+  settings.Set("norm", "fused");
+  return absl::OkStatus();
+}
+
+}  // namespace meshwright::planner

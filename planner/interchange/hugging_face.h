@@ -1,0 +1,24 @@
+// What exports to Hugging Face's stack have in common: accelerate's FSDP2 and DeepSpeed.
+#pragma once
+
+#include "absl/status/status.h"
+#include "planner/interchange/export_job.h"
+#include "planner/interchange/settings.h"
+
+namespace meshwright::planner {
+
+// Returns InvalidArgument if the Trainer can't have the job's kernels: Liger's fuse the loss and the
+// norms together.
+absl::Status CheckTrainer(const ExportJob& job);
+
+// Changes the settings of a job to what accelerate's FSDP2 has. Returns InvalidArgument for what it
+// lacks.
+absl::Status PrepareFsdp2(const ExportJob& job, Settings& settings);
+
+// Does the same for DeepSpeed under the Trainer.
+absl::Status PrepareDeepspeed(const ExportJob& job, Settings& settings);
+
+// Turns Liger's kernels into the loss and the norms, after an import.
+absl::Status ResolveTrainer(Settings& settings);
+
+}  // namespace meshwright::planner

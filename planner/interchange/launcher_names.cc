@@ -1,0 +1,35 @@
+#include "planner/interchange/framework.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr std::string_view kWhere = "where the ranks meet";
+
+constexpr NameRow kLauncherRows[] = {
+    {.name = "--nproc-per-node", .setting = "gpus_per_node"},
+    {.name = "--nnodes", .setting = "nodes"},
+    {.name = "NPROC_PER_NODE", .setting = "gpus_per_node"},
+    {.name = "NNODES", .setting = "nodes"},
+    {.name = "--num-gpus", .setting = "gpus_per_node"},
+    {.name = "--num-nodes", .setting = "nodes"},
+    {.name = "--num-processes", .setting = "gpus"},
+    {.name = "--num-machines", .setting = "nodes"},
+    {.name = "--node-rank", .hint = kWhere},
+    {.name = "--machine-rank", .hint = kWhere},
+    {.name = "--master-*", .hint = kWhere},
+    {.name = "--main-process-*", .hint = kWhere},
+    {.name = "--rdzv-*", .hint = kWhere},
+    {.name = "--standalone", .hint = kWhere},
+    {.name = "--hostfile", .hint = kWhere},
+    {.name = "--local-rank", .hint = kWhere},
+    {.name = "--max-restarts", .hint = "restarts"},
+    {.name = "--log-dir", .hint = "logs"},
+    {.name = "--tee", .hint = "logs"},
+    {.name = "--redirects", .hint = "logs"},
+};
+
+}  // namespace
+
+NameTable LauncherNames() { return kLauncherRows; }
+
+}  // namespace meshwright::planner

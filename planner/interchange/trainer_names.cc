@@ -1,0 +1,94 @@
+// The arguments of transformers' Trainer (TrainingArguments) and of TRL's trainers and scripts.
+#include "planner/interchange/framework.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr NameRow kTrainerRows[] = {
+    {.name = "--per_device_train_batch_size", .setting = "mb"},
+    {.name = "--gradient_accumulation_steps", .setting = "accumulation"},
+    {.name = "--bf16",
+     .setting = "dtype",
+     .words = "bf16=true fp16- fp32- bf16= fp16=false fp32=false"},
+    {.name = "--fp16",
+     .setting = "dtype",
+     .words = "fp16=true bf16- fp32- fp16= bf16=false fp32=false"},
+    {.name = "--gradient_checkpointing",
+     .setting = "rc",
+     .words = "full=true none- none=false full=",
+     .when = "trainer_recomputes"},
+    {.name = "--torch_compile", .setting = "compile", .words = "on=true off=false on="},
+    {.name = "--use_liger_kernel", .setting = "liger", .words = "1=true 1= 0=false"},
+    {.name = "--attn_implementation",
+     .setting = "attn",
+     .words = "default- flash2=flash_attention_2 flash3=flash_attention_3 eager default=sdpa"},
+
+    {.name = "--model_name_or_path", .setting = "model", .use = NameUse::kImport},
+    {.name = "--max_length", .setting = "seq_len", .use = NameUse::kImport},
+    {.name = "--max_seq_length", .setting = "seq_len", .use = NameUse::kImport},
+    {.name = "--model_max_length", .setting = "seq_len", .use = NameUse::kImport},
+    {.name = "--block_size", .setting = "seq_len", .use = NameUse::kImport},
+    {.name = "--optim",
+     .words = "adamw_torch adamw_torch_fused adamw_hf",
+     .effect = NameEffect::kRefused,
+     .hint = "--optimizer and --states of estimate and recommend say it"},
+    {.name = "--use_peft", .words = "false", .effect = NameEffect::kRefused, .hint = kAdapters},
+    {.name = "--lora_*", .effect = NameEffect::kRefused, .hint = kAdapters},
+    {.name = "--load_in_4bit", .words = "false", .effect = NameEffect::kRefused, .hint = kAdapters},
+    {.name = "--load_in_8bit", .words = "false", .effect = NameEffect::kRefused, .hint = kAdapters},
+    {.name = "--activation_offloading",
+     .words = "false",
+     .effect = NameEffect::kRefused,
+     .hint = "offload=act:N of a layout says it"},
+    {.name = "--fsdp", .effect = NameEffect::kRefused, .hint = "an accelerate file says it"},
+    {.name = "--fsdp_config", .effect = NameEffect::kFile},
+    {.name = "--deepspeed", .effect = NameEffect::kFile},
+    {.name = "--config_file", .effect = NameEffect::kFile},
+    {.name = "--torch_dtype", .hint = "fp32 copies are kept whatever the file's format is"},
+    {.name = "--dtype", .hint = "fp32 copies are kept whatever the file's format is"},
+    {.name = "--gradient_checkpointing_kwargs", .hint = "how the layer is called again"},
+    {.name = "--tf32", .hint = "products of fp32 alone"},
+    {.name = "--packing*", .hint = "an estimate has whole sequences"},
+    {.name = "--learning_rate", .hint = "the learning rate"},
+    {.name = "--lr_scheduler_*", .hint = "the learning rate"},
+    {.name = "--warmup_*", .hint = "the learning rate"},
+    {.name = "--weight_decay", .hint = "the optimizer's numbers"},
+    {.name = "--adam_*", .hint = "the optimizer's numbers"},
+    {.name = "--max_grad_norm", .hint = "the optimizer's numbers"},
+    {.name = "--num_train_epochs", .hint = "the length of the training"},
+    {.name = "--max_steps", .hint = "the length of the training"},
+    {.name = "--logging_*", .hint = "logs"},
+    {.name = "--report_to", .hint = "logs"},
+    {.name = "--run_name", .hint = "logs"},
+    {.name = "--save_*", .hint = "checkpoints"},
+    {.name = "--output_dir", .hint = "checkpoints"},
+    {.name = "--overwrite_output_dir", .hint = "checkpoints"},
+    {.name = "--resume_from_checkpoint", .hint = "checkpoints"},
+    {.name = "--push_to_hub", .hint = "checkpoints"},
+    {.name = "--hub_*", .hint = "checkpoints"},
+    {.name = "--eval_*", .hint = "evaluation"},
+    {.name = "--per_device_eval_batch_size", .hint = "evaluation"},
+    {.name = "--do_*", .hint = "what the script does"},
+    {.name = "--seed", .hint = "the first weights"},
+    {.name = "--data_seed", .hint = "data"},
+    {.name = "--dataset_*", .hint = "data"},
+    {.name = "--train_file", .hint = "data"},
+    {.name = "--validation_file", .hint = "data"},
+    {.name = "--dataloader_*", .hint = "data"},
+    {.name = "--preprocessing_*", .hint = "data"},
+    {.name = "--remove_unused_columns", .hint = "data"},
+    {.name = "--tokenizer_*", .hint = "data"},
+    {.name = "--trust_remote_code", .hint = kModels},
+    {.name = "--config_name", .hint = kModels},
+    {.name = "--ddp_timeout", .hint = "how ranks meet"},
+};
+
+}  // namespace
+
+NameTable TrainerNames() { return kTrainerRows; }
+
+absl::StatusOr<std::vector<Spelling>> TrainerArguments(const Settings& settings) {
+  return SpellAll(kTrainerRows, settings);
+}
+
+}  // namespace meshwright::planner

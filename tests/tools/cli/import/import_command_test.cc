@@ -1,0 +1,81 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "nlohmann/json.hpp"
+#include "tests/tools/command_runner.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+std::string Written(const char* name, const std::string& text) {
+  std::string path = testing::TempDir() + "/" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+constexpr char kScript[] =
+    "#!/bin/bash\ntorchrun --nnodes 8 --nproc-per-node 8 pretrain_gpt.py \\\n"
+    "  --tensor-model-parallel-size 4 --pipeline-model-parallel-size 4 --sequence-parallel \\\n"
+    "  --use-distributed-optimizer --micro-batch-size 1 --global-batch-size 512 \\\n"
+    "  --seq-length 4096 --num-layers 80 --hidden-size 8192 \\\n"
+    "  --ffn-hidden-size 28672 --vocab-size 128256 --bf16 --lr 1e-4";
+
+TEST(ImportCommand, PrintsAnAnswerThatScriptsRead) {
+  const std::string path = Written("import_all.sh", kScript);
+  const CommandOutput run = RunCommand({"import", "--from", "megatron", path, "--format", "json"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const json answer = json::parse(run.out);
+  EXPECT_EQ(answer["schema_version"], 1);
+  EXPECT_EQ(answer["layout"], "tp4.cp1.pp4.dp4.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b");
+  EXPECT_EQ(answer["request"]["gpus"], 64);
+  EXPECT_EQ(answer["request"]["seq_len"], 4096);
+  EXPECT_EQ(answer["request"]["dtype"], "bf16");
+  EXPECT_EQ(answer["request"]["model"], "llama-3-70b");
+  EXPECT_EQ(answer["complete"], true) << run.out;
+  EXPECT_EQ(answer["entries"][0]["name"], "--nnodes");
+  EXPECT_EQ(answer["entries"][0]["status"], "used");
+}
+
+TEST(ImportCommand, ExitsWithTwoWhereAnEntryIsRejectedOrNoLayoutComesOut) {
+  const std::string rejected =
+      Written("import_rejected.sh", std::string(kScript) + " --fp8-param-gather\n");
+  CommandOutput run = RunCommand({"import", "--from", "megatron", rejected});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.out, HasSubstr("tp4.cp1.pp4.dp4"));
+  EXPECT_THAT(run.out, HasSubstr("rejected:\n  --fp8-param-gather"));
+  const std::string list = Written("import_list.txt", "--tensor-model-parallel-size 2\n");
+  run = RunCommand({"import", "--from", "megatron", list, "--format", "json"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_TRUE(json::parse(run.out)["layout"].is_null());
+  EXPECT_THAT(json::parse(run.out)["missing"].dump(), HasSubstr("--gpus N"));
+  run = RunCommand({"import", "--from", "megatron", list, "--gpus", "8", "--set",
+                    "micro-batch-size=1"});
+  EXPECT_EQ(run.exit_code, 0) << run.out;
+}
+
+TEST(ImportCommand, NamesAFileThatIsNoneOfTheFramework) {
+  const std::string path = Written("import_none.json", "{\"zero_optimization\": ");
+  const CommandOutput run = RunCommand({"import", "--from", "deepspeed", path});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("import_none.json"));
+}
+
+TEST(RecommendMine, TakesAFileInPlaceOfALayout) {
+  const std::string path =
+      Written("import_mine.sh", std::string(kScript) + " --fp8-param-gather\n");
+  const CommandOutput run =
+      RunCommand({"recommend", "--model", "llama-3-70b", "--cluster", "h100", "--gpus", "64",
+                  "--seq-len", "4096", "--global-batch", "256", "--mine", path});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("Mine, tp4.cp1.pp4.dp4.mb1"));
+  EXPECT_THAT(run.err, HasSubstr("leaves aside what changes memory or time: --fp8-param-gather"));
+  EXPECT_THAT(run.err, HasSubstr("the file has a batch of 512, the question 256"));
+}
+
+}  // namespace
+}  // namespace meshwright::cli

@@ -109,8 +109,10 @@ SearchRequest RequestOf(const OwnRun& run, const SearchRequest& request) {
   return of;
 }
 
-RunResidual ResidualOf(const OwnRun& run, const Estimate& before, int64_t peak_before) {
+RunResidual ResidualOf(const OwnRun& run, const SearchRequest& request, const Estimate& before,
+                       int64_t peak_before) {
   RunResidual residual;
+  residual.has_other_options = ChangedOptions(run.training) != ChangedOptions(request.training);
   residual.layout = run.layout;
   residual.out_of_memory = run.out_of_memory;
   residual.fraction_of_device = before.fraction_of_device;
@@ -191,7 +193,7 @@ absl::Status AddOwnRuns(const std::vector<std::string>& texts, SearchRequest& re
     ASSIGN_OR_RETURN(const OwnRun run, ParseOwnRun(text, request));
     const absl::StatusOr<Estimate> before = EstimateBefore(run, request);
     if (!before.ok()) return WithField(before.status(), kMeasured);
-    residuals.push_back(ResidualOf(run, *before, PeakBefore(run, request)));
+    residuals.push_back(ResidualOf(run, request, *before, PeakBefore(run, request)));
     request.own_runs.push_back(run);
   }
   if (residuals.empty()) return absl::OkStatus();

@@ -23,7 +23,7 @@ std::optional<ResidualSurface> SurfaceOf(absl::Span<const RunResidual> runs,
                                          const CorrectionPriors& priors) {
   std::vector<LayoutResidual> measured;
   for (const RunResidual& run : runs) {
-    if (run.step) measured.push_back({run.layout, *run.step});
+    if (run.step) measured.push_back({run.layout, *run.step, run.has_other_options});
   }
   if (measured.empty()) return std::nullopt;
   ResidualPriors residuals;

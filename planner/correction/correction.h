@@ -21,6 +21,7 @@ struct RunResidual {
   std::optional<double> step;  // ln(measured / predicted) of the step time
   std::optional<double> peak;  // the same of the peak
   bool out_of_memory = false;
+  bool has_other_options = false;   // than the layouts whose estimates are corrected
   double fraction_of_device = 0.0;  // predicted
 };
 

@@ -167,8 +167,10 @@ absl::Status CheckLacks(const Layout& l) {
         "torchtitan recomputes all layers alike and picks operators itself; must be none, "
         "selective or full");
   }
-  if (l.schedule == ScheduleKind::kZbH1) {
-    return CannotExport("sched=zb_h1",
+  const bool has_class = IsPlain(l.schedule) || l.schedule == ScheduleKind::kBreadthFirst ||
+                         l.schedule == ScheduleKind::kZbV;
+  if (!has_class) {
+    return CannotExport(absl::StrCat("sched=", std::string(ScheduleName(l.schedule))),
                         "torchtitan does not have this schedule; must be gpipe, 1f1b, interleaved, "
                         "breadth_first or zb_v");
   }

@@ -17,6 +17,7 @@
 #include "planner/measurement/source_words.h"
 #include "planner/measurement/stated_flops.h"
 #include "planner/memory/rank_memory.h"
+#include "planner/spec/option_choice.h"
 
 namespace meshwright::planner {
 namespace {
@@ -122,6 +123,14 @@ Prediction Predict(const Measurement& row, const PlannedRow& planned, const Layo
   return prediction;
 }
 
+std::string OptionsOf(const TrainingSpec& training) {
+  std::string text(PrecisionName(training.precision));
+  for (const auto& [name, value] : ChangedOptions(training)) {
+    absl::StrAppend(&text, " ", name, "=", value);
+  }
+  return text;
+}
+
 }  // namespace
 
 RowPrediction FiguresOfRow(int64_t row, const Measurement& measured, const RowPlan& plan) {
@@ -151,6 +160,7 @@ RowPrediction PredictRow(int64_t row, const Measurement& measured,
       MeaningOfPeakRank(measured.notes).value_or(plan.row->profile->kept.peak_rank);
   result.predicted = Predict(measured, *plan.row, *plan.layout, peak_rank);
   result.layout = plan.layout;
+  result.options = OptionsOf(plan.row->training);
   result.oom = OomCurveOf(*plan.row->profile, 0.0);
   return result;
 }

@@ -47,6 +47,8 @@ struct RowPrediction {
   RunOutcome outcome = RunOutcome::kUnknown;
   std::optional<Prediction> predicted;
   std::optional<Layout> layout;  // the layout of `predicted`; set if `predicted` is
+  // What of the run is neither its layout nor its batch: number format and options, as a text.
+  std::string options;
   OomCurve oom = {};             // of the framework, for runs of its fitted sources
   std::string reason;            // why there is no prediction; empty if there is one
   // If true, the row's measured time corrected the predictions of its sweep's other rows

@@ -12,9 +12,22 @@
 namespace meshwright::planner {
 namespace {
 
+// How far apart two runs are whose options differ: chosen, as far as a layout is from one whose
+// tensor parallelism is 2 to 4 times as large.
+constexpr double kOtherOptions = 1.5;
+
+// Returns the layout's point with one more coordinate, for the options of the run.
+TrialPoint PointWithOptions(const Layout& layout, bool has_other_options) {
+  TrialPoint point = PointOf(layout);
+  point.push_back(has_other_options ? kOtherOptions : 0.0);
+  return point;
+}
+
 std::vector<TrialPoint> PointsOf(absl::Span<const LayoutResidual> measured) {
   std::vector<TrialPoint> points;
-  for (const LayoutResidual& one : measured) points.push_back(PointOf(one.layout));
+  for (const LayoutResidual& one : measured) {
+    points.push_back(PointWithOptions(one.layout, one.has_other_options));
+  }
   return points;
 }
 
@@ -95,7 +108,7 @@ ResidualSurface::Component ResidualSurface::ComponentOf(double factor, double lo
 }
 
 double ResidualSurface::MeanAt(const Layout& layout) const {
-  TrialPoint point = PointOf(layout);
+  TrialPoint point = PointWithOptions(layout, /*has_other_options=*/false);
   Subtract(middle_, point);
   const Nearnesses nearnesses = NearnessesOf(point);
   double mean = 0.0;
@@ -110,7 +123,7 @@ double ResidualSurface::MeanAt(const Layout& layout) const {
 }
 
 Residual ResidualSurface::At(const Layout& layout) const {
-  TrialPoint point = PointOf(layout);
+  TrialPoint point = PointWithOptions(layout, /*has_other_options=*/false);
   Subtract(middle_, point);
   const Nearnesses nearnesses = NearnessesOf(point);
   const Eigen::Index count = Index(points_.size());

@@ -20,6 +20,8 @@ namespace meshwright::planner {
 struct LayoutResidual {
   Layout layout;
   double value = 0.0;  // ln(measured / predicted) of the step time
+  // Whether the run had other options than the layouts that At() is asked about.
+  bool has_other_options = false;
 };
 
 class ResidualSurface {

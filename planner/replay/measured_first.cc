@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -96,15 +97,18 @@ void CorrectPeak(const Correction& correction, const OomCurve& oom, Prediction& 
   predicted.peak_high_bytes = std::llround(peaks.high * peak_bytes);
 }
 
-void CorrectOthers(const SweepRows& sweep) {
+// Corrects the rows with these options.
+void CorrectOthers(const SweepRows& sweep, const std::string& options) {
   std::vector<RunResidual> residuals;
   for (const RowPrediction* row : sweep) {
-    if (row->given) residuals.push_back(ResidualOf(*row));
+    if (!row->given) continue;
+    residuals.push_back(ResidualOf(*row));
+    residuals.back().has_other_options = row->options != options;
   }
   if (residuals.empty()) return;
   const Correction correction(residuals, PriorsOf(sweep));
   for (RowPrediction* row : sweep) {
-    if (row->given) continue;
+    if (row->given || row->options != options) continue;
     if (correction.corrects_steps()) CorrectStep(correction, *row->layout, *row->predicted);
     CorrectPeak(correction, row->oom, *row->predicted);
   }
@@ -122,7 +126,9 @@ void GiveFirstRows(int64_t count, absl::Span<const Measurement> measured,
       row->given = true;
       --left;
     }
-    CorrectOthers(sweep);
+    std::set<std::string> options;
+    for (const RowPrediction* row : sweep) options.insert(row->options);
+    for (const std::string& one : options) CorrectOthers(sweep, one);
   }
 }
 

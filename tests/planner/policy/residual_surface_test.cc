@@ -32,6 +32,18 @@ TEST(ResidualSurface, ASlopeOfOneMeasurementMovesNoMeanAndWidensFarLayouts) {
   EXPECT_GT(ResidualSurface(runs, steep).At(far).sd, ResidualSurface(runs, flat).At(far).sd);
 }
 
+TEST(ResidualSurface, ARunWithOtherOptionsSharesLessOfWhatIsNear) {
+  const ResidualPriors priors = {.common = 0.1, .axis = 0.0, .near = 0.2, .noise = 0.02};
+  const Layout layout = LayoutOf("tp1.pp1.dp8");
+  const ResidualSurface same(std::array{LayoutResidual{layout, 0.2}}, priors);
+  const ResidualSurface other(
+      std::array{LayoutResidual{.layout = layout, .value = 0.2, .has_other_options = true}},
+      priors);
+  EXPECT_LT(other.MeanAt(layout), 0.6 * same.MeanAt(layout));
+  EXPECT_GT(other.MeanAt(layout), 0.2 * same.MeanAt(layout));
+  EXPECT_GT(other.At(layout).sd, same.At(layout).sd);
+}
+
 // Where slopes play no part, it is the residual model of the same layouts.
 TEST(ResidualSurface, IsTheResidualModelWithoutSlopes) {
   const ResidualPriors priors = {.common = 0.2, .axis = 0.0, .near = 0.1, .noise = 0.03};

@@ -73,7 +73,7 @@ TEST(MeasuredFlag, EstimatesHaveTheirValuesBefore) {
 
 TEST(MeasuredFlag, AFileOfLinesIsThatOfItsRuns) {
   const std::string path = WriteFile("runs.txt", std::string("# mine\n\n") + kLayout +
-                                                     " step=4.5s\ntp1.dp64.mb4 oom\n");
+                                                     " step=4.5s\ntp1.pp1.dp64.mb4 oom\n");
   const nlohmann::json answer = Json(Question("recommend", {"--measured", path}));
   ASSERT_EQ(answer["measured"].size(), 2U);
   EXPECT_EQ(answer["measured"][1]["out_of_memory"], true);

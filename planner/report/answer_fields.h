@@ -60,16 +60,13 @@ void VisitFields(Rests& rests_on, Visitor& visit) {
   visit("step_time_sigma", rests_on.step_time_sigma);
   visit("level", rests_on.level, kEvidenceLevelNames);
   visit("sentence", rests_on.sentence);
-  visit(OnlyOnWire("measured"), rests_on.measured);
 }
 
-// What an answer rests on, and the question's runs. Texts have the runs among the answer's own keys.
+// Visits what an answer rests on, and the question's runs, which are a field of the answer.
 template <ConstOr<RestsOn> Rests, typename Visitor>
 void VisitRestsOn(Rests& rests_on, Visitor& visit) {
   visit("rests_on", rests_on);
-  visit.Derived(OnlyIf(!rests_on.measured.empty(),
-                       OnlyInText({"measured", "The runs of --measured beside their estimates"})),
-                rests_on.measured);
+  visit(OnlyIf(!rests_on.measured.empty(), "measured"), rests_on.measured);
 }
 
 // The limits of a layout: the largest part of its memory, and the largest part of its step time

@@ -94,7 +94,7 @@ TEST(RankEventsTest, WhatIsUnknownIsRefusedByItsPath) {
   nlohmann::json json = ToJson(SomeEnd());
   json["trace"]["record"]["actions"][1][0] = "X";
   EXPECT_EQ(RankEventFromJson(json).status().message(),
-            "trace.record.actions[1][0] = X: must be one of F, B, I, W");
+            "trace.record.actions[1][0] = X: must be one of F, B, I, W, S, T");
   json = ToJson(SomeEnd());
   json["trace"]["record"]["communication"][0][1] = "guess";
   EXPECT_THAT(std::string(RankEventFromJson(json).status().message()),

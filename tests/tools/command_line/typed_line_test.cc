@@ -75,7 +75,7 @@ TEST(TypedLine, SaysTheWordsOfAFlagAlone) {
   ExpectRefused({"recommend", "--dtype", "int4"},
                 "--dtype int4: must be bf16, fp16, fp32, fp64, fp8-delayed, fp8-current, "
                 "fp8-blockwise, mxfp8 or nvfp4 (");
-  ExpectRefused({"export", "--to", "deepspeed"}, "--to deepspeed: must be megatron or torchtitan");
+  ExpectRefused({"export", "--to", "jax"}, "--to jax: must be megatron, ");
 }
 
 TEST(TypedLine, TakesWordsInAnyCase) {

@@ -107,6 +107,7 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
   command_line::TakeWords(
       command->add_option("--to", flags->to, "Framework that will train the model"),
       {kExportTargets.begin(), kExportTargets.end()})
+      ->option_text("FRAMEWORK")
       ->required();
   command
       ->add_option(

@@ -136,6 +136,7 @@ void AddImportCommand(CLI::App& app, CommandContext& context) {
   }
   command_line::TakeWords(
       command->add_option("--from", flags->from, "Framework whose files these are"), names)
+      ->option_text("FRAMEWORK")
       ->required();
   command
       ->add_option("FILE", flags->files,

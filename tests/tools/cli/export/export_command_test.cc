@@ -85,7 +85,7 @@ TEST(ExportCommand, RefusesAnOptionWithoutAName) {
   const CommandOutput run = RunCommand(
       ExportTo("megatron", "llama-3-8b", "tp2.pp1.dp4.sp1", {"--loss", "chunked:8"}));
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("loss = chunked:8: Megatron-LM has no flag for it; must be plain"));
+  EXPECT_THAT(run.err, HasSubstr("--loss chunked:8: Megatron-LM has no flag for it; must be plain"));
 }
 
 TEST(ExportCommand, MegatronIsAShellScript) {
@@ -174,8 +174,8 @@ TEST(ExportCommand, RefusesWhatTheTargetLacks) {
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.err, HasSubstr("--layout zero1: torchtitan shards with FSDP or not at all"));
   EXPECT_EQ(json::parse(run.out)["error"]["field"], "layout");
-  EXPECT_THAT(RunCommand(ExportTo("deepspeed", "llama-3-8b", "tp1.pp1.dp8")).err,
-              HasSubstr("--to deepspeed: must be megatron or torchtitan"));
+  EXPECT_THAT(RunCommand(ExportTo("jax", "llama-3-8b", "tp1.pp1.dp8")).err,
+              HasSubstr("--to jax: must be "));
 }
 
 }  // namespace

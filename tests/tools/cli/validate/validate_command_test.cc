@@ -109,8 +109,8 @@ TEST_F(ValidateCommandTest, UnknownHardwareAndFrameworksAreReasonsNotErrors) {
   const std::string rows = folder_ / "rows.csv";
   const CommandOutput run = RunCommand({"validate", "--measurements", runs, "--rows", rows});
   EXPECT_EQ(run.exit_code, 3) << run.err;
-  EXPECT_THAT(Read(rows), HasSubstr("0,,,,,,,gpu = X1: no cluster preset for this GPU,,,,,0\n"));
-  EXPECT_THAT(Read(rows), HasSubstr("framework = odd: no framework profile of this name,,,,,0\n"));
+  EXPECT_THAT(Read(rows), HasSubstr("0,,,,,,,gpu = X1: no cluster preset for this GPU,,,,,0,,,\n"));
+  EXPECT_THAT(Read(rows), HasSubstr("framework = odd: no framework profile of this name,,,,,0,,,\n"));
 }
 
 TEST_F(ValidateCommandTest, AHeaderAloneIsAnEmptyReport) {
@@ -137,7 +137,7 @@ TEST_F(ValidateCommandTest, ACellThatCannotBeReadCostsItsRowAlone) {
   const CommandOutput run = RunCommand({"validate", "--measurements", runs, "--rows", rows});
   EXPECT_EQ(run.exit_code, 3) << run.err;
   EXPECT_THAT(Read(rows),
-              HasSubstr("0,a,,,,,,line 2 tp = x: must be a whole number or empty,,,,,0\n"));
+              HasSubstr("0,a,,,,,,line 2 tp = x: must be a whole number or empty,,,,,0,,,\n"));
   EXPECT_THAT(Read(rows), HasSubstr("1,b,"));
 }
 

@@ -6,6 +6,7 @@
 
 #include "planner/catalog/catalog.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/export/export_fields.h"
 #include "tools/cli/io/terminal.h"
 #include "tools/command_line/completion.h"
 #include "tools/command_line/declare.h"
@@ -38,7 +39,8 @@ constexpr char kExample[] =
     "--global-batch 1024";
 
 // Expands the placeholders in the commands' flags: MODEL, CLUSTER and PROFILE stand for the presets
-// of that kind, PRESET for those of the kind that the line names.
+// of that kind, PRESET for those of the kind that the line names, and FRAMEWORK for the frameworks
+// that export and import know.
 std::vector<std::string> PlaceholderNames(const std::string& placeholder,
                                           const std::vector<std::string>& words) {
   const auto typed = [&](const char* kind) {
@@ -47,6 +49,7 @@ std::vector<std::string> PlaceholderNames(const std::string& placeholder,
   if (placeholder == "MODEL" || typed("models")) return planner::ModelNames();
   if (placeholder == "CLUSTER" || typed("clusters")) return planner::ClusterNames();
   if (placeholder == "PROFILE" || typed("profiles")) return planner::ProfileNames();
+  if (placeholder == "FRAMEWORK") return {kExportTargets.begin(), kExportTargets.end()};
   return {};
 }
 

@@ -13,7 +13,7 @@
 // MemoryBytes() equals EstimateMemory().total_bytes(). Times differ from EstimateStepTime() by at
 // most the relative error kStagedError. Covers() says which frameworks and layouts are covered: the
 // memory of the framework must follow from its profile, and the layout must move nothing to the
-// hosts. REQUIRES: layouts name no kernel.
+// hosts and leave the vocabulary on the last stage. REQUIRES: layouts name no kernel.
 #pragma once
 
 #include <array>
@@ -39,7 +39,8 @@ class StagedEstimate {
 
   // Returns whether the layout is covered. The caller estimates other layouts one by one.
   static bool Covers(const EstimateContext& context, const Layout& layout) {
-    return context.profile.engine != Engine::kWorker && !layout.offload.any();
+    return context.profile.engine != Engine::kWorker && !layout.offload.any() &&
+           !DividesVocabulary(layout.schedule);
   }
 
   // Moves on to another mesh, which has `ways_to_divide` ways to divide states. The caller numbers

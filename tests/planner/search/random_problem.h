@@ -117,9 +117,6 @@ class RandomProblem {
     has.has_breadth_first = OneIn(3);
     has.has_zb_h1 = OneIn(3);
     has.has_zb_v = OneIn(3);
-    has.has_zb_h2 = OneIn(3);
-    has.has_v_half = OneIn(3);
-    has.has_vocab_parallel = OneIn(3);
     has.has_stages = OneIn(3);
     has.has_hsdp = Flip();
     has.max_zero = std::max(has.min_zero, OneOf<int32_t>({1, 2, 3, 3}));
@@ -140,6 +137,12 @@ class RandomProblem {
     if (OneIn(3)) {
       profile.communication.mesh_order = {Axis::kTp, Axis::kPp, Axis::kCp, Axis::kDp};
     }
+    // Later draws stay those of problems without these schedules.
+    const std::mt19937 before = random_;
+    has.has_zb_h2 = OneIn(3);
+    has.has_v_half = OneIn(3);
+    has.has_vocab_parallel = OneIn(3);
+    random_ = before;
   }
 
   std::mt19937 random_;

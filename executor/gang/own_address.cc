@@ -31,8 +31,9 @@ absl::StatusOr<std::string> OwnAddress(const std::string& address) {
   ASSIGN_OR_RETURN(const SocketAddress resolved, Resolve(address, /*port=*/0));
   ASSIGN_OR_RETURN(std::string numeric, Numeric(resolved));
   if (numeric == "0.0.0.0" || numeric == "::") {
-    return absl::InvalidArgumentError("a wildcard address does not tell other hosts which address "
-                                      "to use");
+    return absl::InvalidArgumentError(
+        "a wildcard address does not tell other hosts which address "
+        "to use");
   }
   RETURN_IF_ERROR(Listener::Open(numeric).status());
   return numeric;

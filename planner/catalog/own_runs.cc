@@ -15,13 +15,13 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
+#include "planner/catalog/layout_option.h"
 #include "planner/catalog/typed_layout.h"
 #include "planner/estimate/peak_interval.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/memory/rank_memory.h"
 #include "planner/search/search.h"
 #include "planner/spec/option_choice.h"
-#include "planner/spec/run_option_table.h"
 
 namespace meshwright::planner {
 namespace {
@@ -60,20 +60,6 @@ absl::Status ReadCount(std::string_view text, absl::string_view value, int64_t& 
   return RunError(text, absl::StrCat("has '", value, "' where a whole number above 0 must be"));
 }
 
-// Reads a word that is neither a measured figure nor a size of the training: a run option.
-absl::Status ReadOption(std::string_view text, absl::string_view key, absl::string_view value,
-                        OwnRun& run) {
-  const TrainingSpec before = run.training;
-  RETURN_IF_ERROR(SetOption(kMeasured, StdView(key), StdView(value), run.training));
-  for (const RunOption& option : kRunOptions) {
-    if (!option.chooses_profile) continue;
-    if (option.text(before.options) == option.text(run.training.options)) continue;
-    return RunError(text, absl::StrCat("is of another profile of the framework by its ", key,
-                                       ", which must be given for the whole question"));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status ReadWord(std::string_view text, absl::string_view word, OwnRun& run) {
   if (word == "oom") {
     run.out_of_memory = true;
@@ -97,7 +83,7 @@ absl::Status ReadWord(std::string_view text, absl::string_view word, OwnRun& run
   }
   if (key == "global_batch") return ReadCount(text, value, run.training.global_batch);
   if (key == "seq_len") return ReadCount(text, value, run.training.seq_len);
-  return ReadOption(text, key, value, run);
+  return SetLayoutOption(kMeasured, StdView(key), StdView(value), run.training);
 }
 
 SearchRequest RequestOf(const OwnRun& run, const SearchRequest& request) {
@@ -109,17 +95,16 @@ SearchRequest RequestOf(const OwnRun& run, const SearchRequest& request) {
   return of;
 }
 
-RunResidual ResidualOf(const OwnRun& run, const SearchRequest& request, const Estimate& before,
-                       int64_t peak_before) {
+RunResidual ResidualOf(const OwnRun& run, const SearchRequest& request, double fraction_of_device) {
   RunResidual residual;
   residual.has_other_options = ChangedOptions(run.training) != ChangedOptions(request.training);
   residual.layout = run.layout;
   residual.out_of_memory = run.out_of_memory;
-  residual.fraction_of_device = before.fraction_of_device;
-  if (run.step_s) residual.step = std::log(*run.step_s / before.time.step_s());
+  residual.fraction_of_device = fraction_of_device;
+  if (run.step_s) residual.step = std::log(*run.step_s / run.step_before_s);
   if (run.peak_bytes) {
     residual.peak =
-        std::log(static_cast<double>(*run.peak_bytes) / static_cast<double>(peak_before));
+        std::log(static_cast<double>(*run.peak_bytes) / static_cast<double>(run.peak_before_bytes));
   }
   return residual;
 }
@@ -177,24 +162,19 @@ std::string OwnRunText(const OwnRun& run, const TrainingSpec& training) {
   return text;
 }
 
-absl::StatusOr<Estimate> EstimateBefore(const OwnRun& run, const SearchRequest& request) {
-  return CheckAndEstimate(RequestOf(run, request), run.layout);
-}
-
-int64_t PeakBefore(const OwnRun& run, const SearchRequest& request) {
-  const SearchRequest of = RequestOf(run, request);
-  return EstimateMeasuredPeakBytes(ContextOf(of), run.layout, of.profile.kept.peak_rank);
-}
-
 absl::Status AddOwnRuns(const std::vector<std::string>& texts, SearchRequest& request) {
   RETURN_IF_ERROR(CheckRange(kMeasured, static_cast<int64_t>(texts.size()), 0, kMostOwnRuns));
   std::vector<RunResidual> residuals;
   for (const std::string& text : texts) {
-    ASSIGN_OR_RETURN(const OwnRun run, ParseOwnRun(text, request));
-    const absl::StatusOr<Estimate> before = EstimateBefore(run, request);
+    ASSIGN_OR_RETURN(OwnRun run, ParseOwnRun(text, request));
+    const SearchRequest of = RequestOf(run, request);
+    const absl::StatusOr<Estimate> before = CheckAndEstimate(of, run.layout);
     if (!before.ok()) return WithField(before.status(), kMeasured);
-    residuals.push_back(ResidualOf(run, request, *before, PeakBefore(run, request)));
-    request.own_runs.push_back(run);
+    run.step_before_s = before->time.step_s();
+    run.peak_before_bytes =
+        EstimateMeasuredPeakBytes(ContextOf(of), run.layout, of.profile.kept.peak_rank);
+    residuals.push_back(ResidualOf(run, request, before->fraction_of_device));
+    request.own_runs.push_back(std::move(run));
   }
   if (residuals.empty()) return absl::OkStatus();
   request.correction = std::make_shared<const Correction>(residuals, PriorsOf(request));

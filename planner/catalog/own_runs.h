@@ -34,14 +34,9 @@ absl::StatusOr<OwnRun> ParseOwnRun(std::string_view text, const SearchRequest& r
 // the run's training.
 std::string OwnRunText(const OwnRun& run, const TrainingSpec& training);
 
-// Sets the request's `own_runs` and `correction`. Without texts there is no correction. Returns
+// Sets the request's `own_runs`, with their estimates by the formulas alone, and `correction`.
+// Without texts there is no correction. Returns
 // InvalidArgument about `measured` if a text can't be read, or if its layout can't run.
 absl::Status AddOwnRuns(const std::vector<std::string>& texts, SearchRequest& request);
-
-// Returns the estimate of a run by the formulas alone. REQUIRES: AddOwnRuns() accepted the run.
-absl::StatusOr<Estimate> EstimateBefore(const OwnRun& run, const SearchRequest& request);
-// Returns the bytes that the framework's own figure would show for the run, by the formulas alone.
-// REQUIRES: as EstimateBefore().
-int64_t PeakBefore(const OwnRun& run, const SearchRequest& request);
 
 }  // namespace meshwright::planner

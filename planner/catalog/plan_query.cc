@@ -11,6 +11,7 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/layout_option.h"
 #include "planner/catalog/model_config.h"
 #include "planner/catalog/own_runs.h"
 #include "planner/catalog/profile_variants.h"
@@ -237,19 +238,6 @@ absl::StatusOr<std::vector<OptionChoice>> ChoicesOf(const PlanQuery& query,
   return choices;
 }
 
-// A rank is among layouts of one profile.
-absl::Status CheckSameProfile(const RunOptions& asked, const RunOptions& mine) {
-  for (const RunOption& option : kRunOptions) {
-    if (!option.chooses_profile || option.text(asked) == option.text(mine)) continue;
-    return FieldError(
-        "mine", absl::StrCat(AbslView(option.name), "=", option.text(mine)),
-        absl::StrCat("is about another profile of the framework than the search; must "
-                     "be given for all layouts, as ",
-                     AbslView(option.name), " of the question"));
-  }
-  return absl::OkStatus();
-}
-
 // Sets the layout whose rank is asked for, and its options.
 absl::Status ReadMine(const PlanQuery& query, SearchRequest& request) {
   const std::vector<std::string> words =
@@ -264,8 +252,7 @@ absl::Status ReadMine(const PlanQuery& query, SearchRequest& request) {
   for (size_t i = 1; i < words.size(); ++i) {
     const std::pair<std::string, std::string> parts =
         absl::StrSplit(words[i], absl::MaxSplits('=', 1));
-    RETURN_IF_ERROR(SetOption("mine", parts.first, parts.second, training));
-    RETURN_IF_ERROR(CheckSameProfile(query.training.options, training.options));
+    RETURN_IF_ERROR(SetLayoutOption("mine", parts.first, parts.second, training));
     values.push_back(parts);
   }
   RETURN_IF_ERROR(CheckOptions(request.profile, training));

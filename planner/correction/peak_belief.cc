@@ -14,9 +14,7 @@ constexpr double kReach = 1.5;
 constexpr size_t kSteps = 601;
 constexpr double kLeastSigma = 0.005;  // the distance of two grid points
 
-double At(size_t step) {
-  return kReach * (2.0 * static_cast<double>(step) / (kSteps - 1) - 1.0);
-}
+double At(size_t step) { return kReach * (2.0 * static_cast<double>(step) / (kSteps - 1) - 1.0); }
 
 double LogLikelihood(const PeakFinding& finding, double common, double scatter,
                      const OomCurve& curve) {

@@ -4,7 +4,7 @@
 // ln(measured / predicted) of all peaks has a common part, which is normally distributed with mean
 // 0 before any run. A measured peak states this part up to a small scatter between layouts. A run
 // that fits or runs out of memory states it through the framework's probability of running out of
-// memory (OomProbability() in planner/estimate/estimate.h).
+// memory (OomCurveOf() in planner/estimate/peak_interval.h).
 #pragma once
 
 #include "absl/types/span.h"

@@ -13,16 +13,14 @@ namespace {
 constexpr double kTera = 1e12;
 
 void Correct(const Correction& correction, const Layout& layout, Estimate& estimate) {
-  estimate.peak_before_bytes =
-      estimate.memory.total_bytes() - estimate.memory.correction_bytes;
+  estimate.peak_before_bytes = estimate.memory.total_bytes() - estimate.memory.correction_bytes;
   estimate.step_before_s = estimate.time.step_s();
   estimate.time.Scale(correction.StepFactor(layout));
 }
 
 StepInterval IntervalOf(const EstimateContext& context, const Layout& layout) {
   if (context.correction != nullptr && context.correction->corrects_steps()) {
-    const double spread =
-        std::exp(kEightyPercentSigmas * context.correction->StepSigma(layout));
+    const double spread = std::exp(kEightyPercentSigmas * context.correction->StepSigma(layout));
     return {.low = 1.0 / spread, .high = spread};
   }
   return StepIntervalOf(context.cluster, context.profile,
@@ -35,10 +33,6 @@ int64_t Times(double factor, int64_t bytes) {
 }
 
 }  // namespace
-
-double OomProbability(const FrameworkProfile& profile, double fraction_of_device) {
-  return OomCurveOf(profile, 0.0).At(fraction_of_device);
-}
 
 Estimate EstimateLayout(const PlannedLayout& planned) {
   return EstimateLayout(planned, EstimateMemory(planned));

@@ -46,14 +46,6 @@ struct Estimate {
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
-// Returns the probability that a run of the framework's fitted sources goes out of memory. It is a
-// logistic function of the share of the device that the estimate fills: 1/2 at
-// profile.kept.oom_center, and 0.73 one oom_width above it. For other runs, OomCurveOf()
-// (planner/estimate/peak_interval.h) widens it. No formula covers fragmentation and the timing of buffers. Some published runs that fill the
-// same share of a device therefore fit, and some do not (Hagemann et al., arXiv 2311.05610: about
-// 14 % on either side of 93 %).
-double OomProbability(const FrameworkProfile& profile, double fraction_of_device);
-
 // Returns the estimate of a layout. REQUIRES: CheckLayout() accepts the layout.
 Estimate EstimateLayout(const PlannedLayout& planned);
 inline Estimate EstimateLayout(const EstimateContext& context, const Layout& layout) {

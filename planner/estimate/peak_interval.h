@@ -9,9 +9,9 @@
 
 namespace meshwright::planner {
 
-// Returns the error of a peak at the level. What layouts share is chosen so that intervals hold 80 %
-// of published peaks whose file took no part in any fit (docs/accuracy.md), and 0 at kFittedSource.
-// What each layout adds is the framework's `peak_sigma`.
+// Returns the error of a peak at the level. What layouts share is chosen so that intervals hold 80
+// % of published peaks whose file took no part in any fit (docs/accuracy.md), and 0 at
+// kFittedSource. What each layout adds is the framework's `peak_sigma`.
 ErrorSigma PeakErrorAt(EvidenceLevel level, const FrameworkProfile& profile);
 
 // Returns the error of a question's peaks: what the user's own runs leave open, or PeakErrorAt() of
@@ -28,8 +28,14 @@ PeakInterval PeakIntervalOf(const ErrorSigma& error);
 // Returns the curve, widened by an error of peaks that all layouts share. Its center stays.
 OomCurve WithSharedError(const OomCurve& curve, double shared_sigma);
 
-// Returns the framework's probability of running out of memory by the filled share of the device,
-// widened by WithSharedError().
+// Returns the framework's probability of running out of memory by the filled share of the device: a
+// logistic function, 1/2 at profile.kept.oom_center, and, for runs of the framework's fitted
+// sources (a shared error of 0), 0.73 one oom_width above it. For other runs, WithSharedError()
+// widens it.
+//
+// No formula covers fragmentation and the timing of buffers. Some published runs that fill the same
+// share of a device therefore fit, and some do not (Hagemann et al., arXiv 2311.05610: about 14 %
+// on either side of 93 %).
 OomCurve OomCurveOf(const FrameworkProfile& profile, double shared_sigma);
 
 }  // namespace meshwright::planner

@@ -31,8 +31,9 @@ namespace {
 // same weight. The sigma of experts is chosen: over the eight sources of rows with experts the root
 // mean square is 0.12 to 1.5, with a median of 0.19. The sigma of narrow models is chosen:
 // steps of Megatron-LM's functional tests, 512 wide, scatter by about that around the fit of their
-// hosts. The sigma of frozen weights is chosen near 0.19, the root mean square over the three published rows of LoRA in bf16 (nvidia_dgxc, Llama 3 8B
-// and 70B, planned as lora:16, as they don't say their rank). The sigma of options is chosen.
+// hosts. The sigma of frozen weights is chosen near 0.19, the root mean square over the three
+// published rows of LoRA in bf16 (nvidia_dgxc, Llama 3 8B and 70B, planned as lora:16, as they
+// don't say their rank). The sigma of options is chosen.
 constexpr std::array<UnfittedPart, 5> kUnfittedParts = {{
     {0.5, "no run with recurrences or sparse attention was fitted"},
     {0.3, "few runs with experts were fitted"},

@@ -110,9 +110,9 @@ inline constexpr double kEightyPercentSigmas = 1.2816;
 double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile,
                   const EnumSet<Unfitted>& unfitted = {});
 
-// Returns the error of log(measured / predicted) of a step: StepTimeSigma() and, independently, what
-// sources differ by at the level (chosen so that intervals hold 80 % of
-// published rows whose file took no part in any fit; docs/accuracy.md).
+// Returns the error of log(measured / predicted) of a step: StepTimeSigma() and, independently,
+// what sources differ by at the level (chosen so that intervals hold 80 % of published rows whose
+// file took no part in any fit; docs/accuracy.md).
 ErrorSigma StepErrorAt(EvidenceLevel level, const ClusterSpec& cluster,
                        const FrameworkProfile& profile, const EnumSet<Unfitted>& unfitted);
 

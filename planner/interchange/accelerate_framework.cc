@@ -57,7 +57,10 @@ constexpr NameRow kAccelerateKeys[] = {
      .words = "on=INDUCTOR off=NO",
      .use = NameUse::kImport},
     {.name = "gradient_accumulation_steps", .setting = "accumulation", .use = NameUse::kImport},
-    {.name = "fsdp_config.fsdp_version", .words = "2", .effect = NameEffect::kRefused, .hint = kFsdp1},
+    {.name = "fsdp_config.fsdp_version",
+     .words = "2",
+     .effect = NameEffect::kRefused,
+     .hint = kFsdp1},
     {.name = "fsdp_config.fsdp_sharding_strategy", .effect = NameEffect::kRefused, .hint = kFsdp1},
     {.name = "fsdp_config.fsdp_auto_wrap_policy",
      .words = "TRANSFORMER_BASED_WRAP",
@@ -88,7 +91,9 @@ constexpr NameRow kAccelerateKeys[] = {
     {.name = "megatron_lm_config.*",
      .effect = NameEffect::kRefused,
      .hint = "an estimate is for FSDP2; must be absent"},
-    {.name = "fp8_config.*", .effect = NameEffect::kRefused, .hint = "an estimate is for bf16, fp16 and fp32"},
+    {.name = "fp8_config.*",
+     .effect = NameEffect::kRefused,
+     .hint = "an estimate is for bf16, fp16 and fp32"},
     {.name = "use_cpu", .words = "false", .effect = NameEffect::kRefused, .hint = "must be false"},
     {.name = "compute_environment", .hint = "where it runs"},
     {.name = "debug", .hint = "checks"},
@@ -125,7 +130,8 @@ absl::StatusOr<std::string> ExportAccelerate(const ExportJob& job, const Setting
   }
   absl::StrAppend(&text, "\n", CommentLines(job.notes));
   if (job.layout.norm == NormKernel::kEager) {
-    absl::StrAppend(&text, "# norm=eager: the norms of transformers, which it has without Liger.\n");
+    absl::StrAppend(&text,
+                    "# norm=eager: the norms of transformers, which it has without Liger.\n");
   }
   return text + YamlText(keys);
 }

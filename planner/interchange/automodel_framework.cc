@@ -47,9 +47,7 @@ constexpr NameRow kAutomodelKeys[] = {
     {.name = "layers", .setting = "layers", .use = NameUse::kImport},
     {.name = "model.pretrained_model_name_or_path", .setting = "model", .use = NameUse::kImport},
     {.name = "dataset.seq_length", .setting = "seq_len", .use = NameUse::kImport},
-    {.name = "packed_sequence.packed_sequence_size",
-     .setting = "seq_len",
-     .use = NameUse::kImport},
+    {.name = "packed_sequence.packed_sequence_size", .setting = "seq_len", .use = NameUse::kImport},
     {.name = "distributed.strategy",
      .words = "fsdp2",
      .effect = NameEffect::kRefused,
@@ -112,8 +110,9 @@ absl::Status PrepareAutomodel(const ExportJob& job, Settings& settings) {
                         "AutoModel's FSDP2 divides weights; must be zero3");
   }
   if (l.shard_ranks % l.cp != 0 || (l.shard_ranks > 0 && l.shard_ranks == l.cp)) {
-    return CannotExport("hs", "AutoModel divides states over whole context-parallel groups and over "
-                              "dp; must be a multiple of cp above cp");
+    return CannotExport("hs",
+                        "AutoModel divides states over whole context-parallel groups and over "
+                        "dp; must be a multiple of cp above cp");
   }
   if (l.vpp > 1) {
     const int64_t stages = int64_t{l.pp} * l.vpp;
@@ -138,33 +137,32 @@ absl::StatusOr<std::string> ExportAutomodel(const ExportJob& job, const Settings
   ASSIGN_OR_RETURN(const std::vector<Spelling> keys, SpellAll(kAutomodelKeys, settings));
   const NodePlacement placed = PlacementOf(job);
   return absl::StrCat(
-      CommentLines({absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
-                    absl::StrCat("on ", job.layout.devices(),
-                                 " devices with NeMo AutoModel, for sequences of ",
-                                 job.training.seq_len,
-                                 " tokens. These keys belong into your recipe's file, which is "
-                                 "started with"),
-                    absl::StrCat("  automodel FILE --nproc-per-node ", placed.per_node)}),
+      CommentLines(
+          {absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
+           absl::StrCat("on ", job.layout.devices(),
+                        " devices with NeMo AutoModel, for sequences of ", job.training.seq_len,
+                        " tokens. These keys belong into your recipe's file, which is "
+                        "started with"),
+           absl::StrCat("  automodel FILE --nproc-per-node ", placed.per_node)}),
       CommentLines(job.notes), YamlText(keys));
 }
 
 }  // namespace
 
 const Framework& AutomodelFramework() {
-  static const Framework framework = {
-      .name = "automodel",
-      .release = "0.5",
-      .profile = "automodel",
-      .lacks = "AutoModel has no key for",
-      .syntax = ConfigSyntax::kYaml,
-      .tables = {kAutomodelKeys, LauncherNames(), NameTable()},
-      .implied = "sched",
-      .defaults = "dtype=bf16",
-      .loads_models = true,
-      .precisions = {Precision::kBf16, Precision::kFp32},
-      .prepare = PrepareAutomodel,
-      .write = ExportAutomodel,
-      .resolve = ResolveAutomodel};
+  static const Framework framework = {.name = "automodel",
+                                      .release = "0.5",
+                                      .profile = "automodel",
+                                      .lacks = "AutoModel has no key for",
+                                      .syntax = ConfigSyntax::kYaml,
+                                      .tables = {kAutomodelKeys, LauncherNames(), NameTable()},
+                                      .implied = "sched",
+                                      .defaults = "dtype=bf16",
+                                      .loads_models = true,
+                                      .precisions = {Precision::kBf16, Precision::kFp32},
+                                      .prepare = PrepareAutomodel,
+                                      .write = ExportAutomodel,
+                                      .resolve = ResolveAutomodel};
   return framework;
 }
 

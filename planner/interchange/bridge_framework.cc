@@ -15,9 +15,7 @@ constexpr NameRow kBridgeOverrides[] = {
     {.name = "model.tensor_model_parallel_size", .setting = "tp"},
     {.name = "model.pipeline_model_parallel_size", .setting = "pp"},
     {.name = "model.context_parallel_size", .setting = "cp"},
-    {.name = "model.virtual_pipeline_model_parallel_size",
-     .setting = "vpp",
-     .words = "1=null *"},
+    {.name = "model.virtual_pipeline_model_parallel_size", .setting = "vpp", .words = "1=null *"},
     {.name = "model.pipeline_model_parallel_layout", .setting = "pipeline_layout"},
     {.name = "model.hybrid_layer_pattern", .setting = "hybrid_pattern", .use = NameUse::kExport},
     {.name = "model.account_for_embedding_in_pipeline_split",
@@ -48,8 +46,14 @@ constexpr NameRow kBridgeOverrides[] = {
     {.name = "optimizer.use_distributed_optimizer",
      .setting = "zero",
      .words = "0=false 1=true 2=true 3=true"},
-    {.name = "ddp.overlap_grad_reduce", .words = "true", .use = NameUse::kExport, .when = "overlap"},
-    {.name = "ddp.overlap_param_gather", .words = "true", .use = NameUse::kExport, .when = "divided"},
+    {.name = "ddp.overlap_grad_reduce",
+     .words = "true",
+     .use = NameUse::kExport,
+     .when = "overlap"},
+    {.name = "ddp.overlap_param_gather",
+     .words = "true",
+     .use = NameUse::kExport,
+     .when = "divided"},
     {.name = "ddp.num_distributed_optimizer_instances", .setting = "copies", .words = "1- *"},
     {.name = "ddp.outer_dp_sharding_strategy",
      .words = "no_shard",
@@ -59,7 +63,10 @@ constexpr NameRow kBridgeOverrides[] = {
      .words = "false",
      .use = NameUse::kExport,
      .when = "sharded"},
-    {.name = "checkpoint.ckpt_format", .words = "fsdp_dtensor", .use = NameUse::kExport, .when = "sharded"},
+    {.name = "checkpoint.ckpt_format",
+     .words = "fsdp_dtensor",
+     .use = NameUse::kExport,
+     .when = "sharded"},
     {.name = "model.recompute_granularity",
      .setting = "recompute",
      .words = "none=null selective full"},
@@ -68,7 +75,10 @@ constexpr NameRow kBridgeOverrides[] = {
      .words = "uniform block none=null"},
     {.name = "model.recompute_num_layers", .setting = "recompute_layers", .words = "1 1=null *"},
     {.name = "model.recompute_modules", .setting = "recompute_modules"},
-    {.name = "model.cpu_offloading", .words = "true", .use = NameUse::kExport, .when = "offload_layers"},
+    {.name = "model.cpu_offloading",
+     .words = "true",
+     .use = NameUse::kExport,
+     .when = "offload_layers"},
     {.name = "model.cpu_offloading_num_layers", .setting = "offload_layers"},
     {.name = "optimizer.optimizer_cpu_offload",
      .setting = "offload_optimizer",
@@ -138,7 +148,9 @@ constexpr NameRow kBridgeOverrides[] = {
     {.name = "optimizer.overlap_cpu_optimizer_d2h_h2d", .hint = kGiven},
     {.name = "optimizer.use_precision_aware_optimizer", .hint = "the states' formats say it"},
     {.name = "comm_overlap*", .effect = NameEffect::kRefused, .hint = kUnplanned},
-    {.name = "peft*", .effect = NameEffect::kRefused, .hint = "the import knows no adapters of Megatron-Bridge"},
+    {.name = "peft*",
+     .effect = NameEffect::kRefused,
+     .hint = "the import knows no adapters of Megatron-Bridge"},
     {.name = "--mode",
      .words = "pretrain sft",
      .effect = NameEffect::kRefused,
@@ -175,10 +187,10 @@ absl::Status PrepareBridge(const ExportJob& job, Settings& settings) {
   RETURN_IF_ERROR(PrepareMegatron(job, settings));
   if (job.layout.attention == AttentionKernel::kFlash1 ||
       job.layout.attention == AttentionKernel::kFlash3) {
-    return CannotExport(absl::StrCat("attn=", std::string(AttentionKernelName(
-                                                  job.layout.attention))),
-                        "Transformer Engine takes the newest flash-attn that is installed; must be "
-                        "left out");
+    return CannotExport(
+        absl::StrCat("attn=", std::string(AttentionKernelName(job.layout.attention))),
+        "Transformer Engine takes the newest flash-attn that is installed; must be "
+        "left out");
   }
   if (job.layout.zero == 0 && job.layout.offload.optimizer) settings.Set("zero", 1);
   if (const std::string* modules = settings.Find("recompute_modules")) {
@@ -193,10 +205,8 @@ absl::Status ResolveBridge(Settings& settings) {
     if (*modules == "null") {
       settings.Remove("recompute_modules");
     } else {
-      settings.Set("recompute_modules", absl::StrReplaceAll(*modules, {{"[", ""},
-                                                                       {"]", ""},
-                                                                       {", ", " "},
-                                                                       {",", " "}}));
+      settings.Set("recompute_modules",
+                   absl::StrReplaceAll(*modules, {{"[", ""}, {"]", ""}, {", ", " "}, {",", " "}}));
     }
   }
   return ResolveMegatron(settings);
@@ -221,8 +231,9 @@ absl::StatusOr<std::string> ExportBridge(const ExportJob& job, const Settings& s
                   "script.\n",
                   CommentLines(job.notes));
   if (job.layout.norm == NormKernel::kEager) {
-    absl::StrAppend(&text, "# norm=eager: Transformer Engine's norm is fused, so this run is "
-                           "faster and smaller than estimated.\n");
+    absl::StrAppend(&text,
+                    "# norm=eager: Transformer Engine's norm is fused, so this run is "
+                    "faster and smaller than estimated.\n");
   }
   absl::StrAppend(&text, TorchrunLines(PlacementOf(job)),
                   "  scripts/training/run_recipe.py --recipe \"${RECIPE:?names the recipe of the "

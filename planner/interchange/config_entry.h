@@ -41,7 +41,8 @@ absl::StatusOr<std::vector<ConfigEntry>> ReadJsonEntries(const ConfigFile& file)
 // export writes it, is read too: its words follow `launcher`.
 absl::StatusOr<std::vector<ConfigEntry>> ReadYamlEntries(const ConfigFile& file,
                                                          std::string_view launcher);
-// Reads the launch line of a shell script, or a list of arguments (planner/interchange/shell_script.h).
+// Reads the launch line of a shell script, or a list of arguments
+// (planner/interchange/shell_script.h).
 absl::StatusOr<std::vector<ConfigEntry>> ReadLaunchEntries(const ConfigFile& file,
                                                            const Variables& environment);
 // Reads the literals of a Python file's call of `callee`, such as "Trainer.Config(": keyword

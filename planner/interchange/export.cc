@@ -11,12 +11,12 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"
-#include "planner/profile/context.h"
-#include "planner/profile/model_part.h"
-#include "planner/profile/part_refusal.h"
 #include "planner/interchange/aside_keys.h"
 #include "planner/interchange/framework.h"
 #include "planner/layout/keys.h"
+#include "planner/profile/context.h"
+#include "planner/profile/model_part.h"
+#include "planner/profile/part_refusal.h"
 #include "planner/rules/rule_list.h"
 #include "planner/spec/run_option_table.h"
 
@@ -61,8 +61,7 @@ std::string Instead(const Framework& framework, const Lacking& lacking, const Mo
     return "a file of the language model alone is written, and estimate and recommend plan both";
   }
   for (const Framework* other : Frameworks()) {
-    if (other->loads_models || other->name == framework.name ||
-        !LackingOf(*other, model).empty()) {
+    if (other->loads_models || other->name == framework.name || !LackingOf(*other, model).empty()) {
       continue;
     }
     return absl::StrCat("export --to ", AbslView(other->name),
@@ -128,8 +127,7 @@ bool SaysOption(const Framework& framework, std::string_view option, const Setti
 }
 
 // Refuses keys and options that the framework has no name for.
-absl::Status CheckSaid(const Framework& framework, const ExportJob& job,
-                       const Settings& settings) {
+absl::Status CheckSaid(const Framework& framework, const ExportJob& job, const Settings& settings) {
   for (const LayoutKey& key : kLayoutKeys) {
     if (HasDefault(key, job.layout) || SaysKey(framework, key.name)) continue;
     return CannotExport(
@@ -142,9 +140,9 @@ absl::Status CheckSaid(const Framework& framework, const ExportJob& job,
     if (HasDefault(option, options) || SaysOption(framework, option.name, settings)) {
       continue;
     }
-    return FieldError(option.name, option.text(options),
-                      absl::StrCat(AbslView(framework.lacks), " it; must be ",
-                                   option.text(RunOptions())));
+    return FieldError(
+        option.name, option.text(options),
+        absl::StrCat(AbslView(framework.lacks), " it; must be ", option.text(RunOptions())));
   }
   return absl::OkStatus();
 }

@@ -8,9 +8,10 @@ namespace meshwright::planner {
 
 const std::vector<const Framework*>& Frameworks() {
   static const std::vector<const Framework*> frameworks = {
-      &MegatronFramework(), &BridgeFramework(), &TorchtitanFramework(), &AccelerateFramework(),
-      &DeepspeedFramework(), &LlamaFactoryFramework(), &AxolotlFramework(), &SwiftFramework(),
-      &AutomodelFramework(), &NanotronFramework()};
+      &MegatronFramework(),   &BridgeFramework(),    &TorchtitanFramework(),
+      &AccelerateFramework(), &DeepspeedFramework(), &LlamaFactoryFramework(),
+      &AxolotlFramework(),    &SwiftFramework(),     &AutomodelFramework(),
+      &NanotronFramework()};
   return frameworks;
 }
 

@@ -29,12 +29,14 @@ absl::Status PrepareFsdp2(const ExportJob& job, Settings& settings) {
                         "zero0 without other axes than dp");
   }
   if (l.zero == 0 && int64_t{l.tp} * l.cp > 1) {
-    return CannotExport("zero0", "FSDP2 replicates only where dp is the one axis; must be "
-                                 "zero2 or zero3 beside tp and cp");
+    return CannotExport("zero0",
+                        "FSDP2 replicates only where dp is the one axis; must be "
+                        "zero2 or zero3 beside tp and cp");
   }
   if (l.shard_ranks % l.cp != 0 || (l.shard_ranks > 0 && l.shard_ranks == l.cp)) {
-    return CannotExport("hs", "FSDP2 divides states over whole context-parallel groups and "
-                              "over dp; must be a multiple of cp above cp");
+    return CannotExport("hs",
+                        "FSDP2 divides states over whole context-parallel groups and "
+                        "over dp; must be a multiple of cp above cp");
   }
   if (l.offload.any() && !l.offload.gradients) {
     return CannotExport("offload=" + FormatOffload(l.offload),

@@ -7,8 +7,8 @@
 
 namespace meshwright::planner {
 
-// Returns InvalidArgument if the Trainer can't have the job's kernels: Liger's fuse the loss and the
-// norms together.
+// Returns InvalidArgument if the Trainer can't have the job's kernels: Liger's fuse the loss and
+// the norms together.
 absl::Status CheckTrainer(const ExportJob& job);
 
 // Changes the settings of a job to what accelerate's FSDP2 has. Returns InvalidArgument for what it

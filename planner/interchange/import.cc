@@ -154,10 +154,10 @@ class Importer {
                                         "=VALUE gives it"));
     }
     if (row == nullptr) {
-      return Reject(index, absl::StrCat("is no name that the import from ",
-                                        AbslView(framework_.name), " knows (release ",
-                                        AbslView(framework_.release),
-                                        "); whether it changes memory or time is unknown"));
+      return Reject(index,
+                    absl::StrCat("is no name that the import from ", AbslView(framework_.name),
+                                 " knows (release ", AbslView(framework_.release),
+                                 "); whether it changes memory or time is unknown"));
     }
     shown.hint = std::string(row->hint);
     if (row->setting.empty()) return MatchWithoutSetting(index, *row);
@@ -171,16 +171,17 @@ class Importer {
       return;
     }
     if (!entry.unknown_variable.empty()) {
-      return Reject(index, absl::StrCat("the file does not set ", entry.unknown_variable, "; --env ",
-                                        entry.unknown_variable, "=VALUE gives it"));
+      return Reject(index, absl::StrCat("the file does not set ", entry.unknown_variable,
+                                        "; --env ", entry.unknown_variable, "=VALUE gives it"));
     }
     if (entry.conditional) return Reject(index, kConditional);
     std::vector<std::string> meanings = Meanings(*row, entry.value);
     if (meanings.empty() || (row->words.empty() && entry.value.empty())) {
-      return Reject(index, row->words.empty()
-                               ? "needs a value"
-                               : absl::StrCat(row->hint.empty() ? "" : std::string(row->hint) + "; ",
-                                              "must be ", AcceptedWords(*row)));
+      return Reject(index,
+                    row->words.empty()
+                        ? "needs a value"
+                        : absl::StrCat(row->hint.empty() ? "" : std::string(row->hint) + "; ",
+                                       "must be ", AcceptedWords(*row)));
     }
     shown.status = EntryStatus::kUsed;
     Candidates& said = said_[std::string(row->setting)];
@@ -210,7 +211,8 @@ class Importer {
     ImportedEntry& shown = imported_.entries[index];
     if (row.effect == NameEffect::kNone) return;
     if (row.effect == NameEffect::kFile) {
-      if (question_.files.size() < 2 && entry.value != kThisFile) Reject(index, "names a file, which must be given too");
+      if (question_.files.size() < 2 && entry.value != kThisFile)
+        Reject(index, "names a file, which must be given too");
       return;
     }
     if (IsGiven(row, entry.value)) {
@@ -259,9 +261,8 @@ class Importer {
 
   bool IsSaidBy(const NameRow& row) const {
     const std::string name = NormalName(row.name);
-    return std::any_of(read_.begin(), read_.end(), [&](const ConfigEntry& entry) {
-      return NormalName(entry.name) == name;
-    });
+    return std::any_of(read_.begin(), read_.end(),
+                       [&](const ConfigEntry& entry) { return NormalName(entry.name) == name; });
   }
 
   // Narrows the values of every setting by the names that are left out, and chooses the likeliest.
@@ -311,8 +312,8 @@ class Importer {
     for (const NameTable table : framework_.tables) {
       for (const NameRow& row : table) {
         if (row.setting != setting || row.use != NameUse::kBoth) continue;
-        imported_.missing.push_back(absl::StrCat(
-            AbslView(row.name), " is not said; --set ", NormalSet(row.name), "=VALUE gives it"));
+        imported_.missing.push_back(absl::StrCat(AbslView(row.name), " is not said; --set ",
+                                                 NormalSet(row.name), "=VALUE gives it"));
         return;
       }
     }
@@ -333,8 +334,8 @@ class Importer {
       settings_.Set("rc", "none");
     } else if (granularity == "selective") {
       const std::string* modules = settings_.Find("recompute_modules");
-      settings_.Set("rc", modules == nullptr ? "selective"
-                                             : absl::StrReplaceAll(*modules, {{" ", "+"}}));
+      settings_.Set("rc",
+                    modules == nullptr ? "selective" : absl::StrReplaceAll(*modules, {{" ", "+"}}));
     } else if (method == "block") {
       settings_.Set("rc", absl::StrCat("block:", layers));
     } else {
@@ -389,7 +390,8 @@ class Importer {
       dp = devices / others;
       if (devices % others != 0) {
         lacks_ = true;
-        imported_.missing.push_back(absl::StrCat(devices, " devices can't be divided by tp * cp * pp, ",
+        imported_.missing.push_back(absl::StrCat(devices,
+                                                 " devices can't be divided by tp * cp * pp, ",
                                                  others, "; --gpus N says how many there are"));
         return;
       }
@@ -495,7 +497,8 @@ class Importer {
   std::string_view SaidPartOf(std::string_view key) const {
     if (said_.count(std::string(key)) != 0) return key;
     for (const FurtherSetting& further : kFurtherSettings) {
-      if (further.part_of == key && said_.count(std::string(further.name)) != 0) return further.name;
+      if (further.part_of == key && said_.count(std::string(further.name)) != 0)
+        return further.name;
     }
     return key;
   }
@@ -519,7 +522,8 @@ class Importer {
     imported_.global_batch = CountOr("global_batch", 0);
     imported_.dtype = settings_.TextOf("dtype", "");
     if (imported_.seq_len == 0) {
-      imported_.missing.emplace_back("the tokens of a sequence are not said; --seq-len S gives them");
+      imported_.missing.emplace_back(
+          "the tokens of a sequence are not said; --seq-len S gives them");
     }
     if (imported_.global_batch == 0) {
       imported_.missing.emplace_back(

@@ -38,8 +38,8 @@ struct ImportedEntry {
 
 struct ImportQuestion {
   std::vector<ConfigFile> files = {};
-  Variables environment = {};                 // of a shell script
-  std::vector<ConfigEntry> further = {};      // entries beside those of the files
+  Variables environment = {};             // of a shell script
+  std::vector<ConfigEntry> further = {};  // entries beside those of the files
   // What the files may not say: the devices of all nodes, and the request's fields.
   std::optional<int64_t> devices = {};
   std::optional<int64_t> seq_len = {};
@@ -49,8 +49,8 @@ struct ImportQuestion {
 
 struct Imported {
   std::optional<Layout> layout;
-  std::string model;  // a preset or a name in the files; empty if they do not say it
-  int64_t devices = 0;       // 0: the files do not say it; the same holds for the next two
+  std::string model;    // a preset or a name in the files; empty if they do not say it
+  int64_t devices = 0;  // 0: the files do not say it; the same holds for the next two
   int64_t seq_len = 0;
   int64_t global_batch = 0;
   std::string dtype;

@@ -14,9 +14,16 @@ namespace meshwright::planner {
 namespace {
 
 // Programs whose command is a launch line. A path may stand before them.
-constexpr std::string_view kLaunchers[] = {"torchrun", "accelerate", "deepspeed", "python",
-                                           "python3",  "swift",      "megatron",  "llamafactory-cli",
-                                           "axolotl",  "torch.distributed.run",
+constexpr std::string_view kLaunchers[] = {"torchrun",
+                                           "accelerate",
+                                           "deepspeed",
+                                           "python",
+                                           "python3",
+                                           "swift",
+                                           "megatron",
+                                           "llamafactory-cli",
+                                           "axolotl",
+                                           "torch.distributed.run",
                                            "torch.distributed.launch"};
 
 bool IsFlag(absl::string_view word) {
@@ -57,10 +64,9 @@ ShellCommand LaunchLine(const std::vector<ShellCommand>& commands) {
   ShellCommand best;
   ShellCommand arguments;
   for (const ShellCommand& command : commands) {
-    const bool launches =
-        !IsFlag(command.front().text) &&
-        std::any_of(command.begin(), command.end(),
-                    [](const ShellWord& word) { return IsLauncher(word.text); });
+    const bool launches = !IsFlag(command.front().text) &&
+                          std::any_of(command.begin(), command.end(),
+                                      [](const ShellWord& word) { return IsLauncher(word.text); });
     if (launches) {
       if (CountNames(command) > CountNames(best)) best = command;
     } else if (IsFlag(command.front().text) || IsOverride(command.front().text)) {
@@ -109,8 +115,9 @@ absl::StatusOr<std::vector<ConfigEntry>> ReadLaunchEntries(const ConfigFile& fil
       takes_values = sign == std::string::npos;
       entries.push_back(takes_values ? ConfigEntry{word.text, "", word.unknown, word.conditional}
                                      : EntryOf(word, sign));
-    } else if (IsOverride(word.text) && (!takes_values || absl::StrContains(
-                                             absl::string_view(word.text).substr(0, sign), '.'))) {
+    } else if (IsOverride(word.text) &&
+               (!takes_values ||
+                absl::StrContains(absl::string_view(word.text).substr(0, sign), '.'))) {
       entries.push_back(EntryOf(word, sign));
       takes_values = false;
     } else if (word.text == "-m") {
@@ -125,8 +132,8 @@ absl::StatusOr<std::vector<ConfigEntry>> ReadLaunchEntries(const ConfigFile& fil
       entries.push_back({"$" + word.unknown, word.text, word.unknown, word.conditional});
     }
     if (entries.size() > kMostEntries) {
-      return FieldError("file", file.path, absl::StrCat("must have at most ", kMostEntries,
-                                                        " arguments"));
+      return FieldError("file", file.path,
+                        absl::StrCat("must have at most ", kMostEntries, " arguments"));
     }
   }
   return entries;

@@ -6,8 +6,8 @@
 #include "absl/strings/str_format.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
-#include "planner/profile/part_refusal.h"
 #include "planner/interchange/layer_list.h"
+#include "planner/profile/part_refusal.h"
 
 namespace meshwright::planner {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "planner/layout/layout.h"
 #include "planner/interchange/megatron_script.h"
+#include "planner/layout/layout.h"
 #include "planner/spec/model_spec.h"
 
 namespace meshwright::planner {

@@ -9,12 +9,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/text/status_macros.h"
-#include "planner/profile/part_refusal.h"
 #include "planner/interchange/aside_keys.h"
 #include "planner/interchange/layer_list.h"
 #include "planner/interchange/megatron_experts.h"
 #include "planner/interchange/megatron_hybrid.h"
 #include "planner/interchange/megatron_rope.h"
+#include "planner/profile/part_refusal.h"
 
 namespace meshwright::planner {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "absl/status/status.h"
 #include "planner/containers/enum_set.h"
-#include "planner/profile/model_part.h"
 #include "planner/interchange/megatron_script.h"
+#include "planner/profile/model_part.h"
 #include "planner/spec/model_spec.h"
 
 namespace meshwright::planner {

@@ -54,9 +54,9 @@ absl::StatusOr<std::optional<std::string>> Spell(const NameRow& row, const std::
   if (words.empty()) return std::optional<std::string>(ours);
   std::vector<std::string_view> have;
   for (const Word& word : words) have.push_back(StdView(word.ours));
-  return FieldError(row.setting, ours,
-                    absl::StrCat(AbslView(row.name), " has no word for it; must be ",
-                                 ListInWords(have, "or")));
+  return FieldError(
+      row.setting, ours,
+      absl::StrCat(AbslView(row.name), " has no word for it; must be ", ListInWords(have, "or")));
 }
 
 std::vector<std::string> Meanings(const NameRow& row, std::string_view theirs) {
@@ -85,8 +85,8 @@ std::vector<std::string> UnsaidMeanings(const NameRow& row) {
 std::string AcceptedWords(const NameRow& row) {
   std::vector<std::string_view> theirs;
   for (const Word& word : WordsOf(row)) {
-    if (word.theirs && std::find(theirs.begin(), theirs.end(), StdView(*word.theirs)) ==
-                           theirs.end()) {
+    if (word.theirs &&
+        std::find(theirs.begin(), theirs.end(), StdView(*word.theirs)) == theirs.end()) {
       theirs.push_back(StdView(*word.theirs));
     }
   }

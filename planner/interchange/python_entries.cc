@@ -86,8 +86,8 @@ class CallReader {
       if (c == ')' || c == ']' || c == '}') --open;
     }
     if (at_ >= file_.text.size()) return Error("ends inside a call");
-    std::string value(absl::StripAsciiWhitespace(
-        absl::string_view(file_.text).substr(start, at_ - start)));
+    std::string value(
+        absl::StripAsciiWhitespace(absl::string_view(file_.text).substr(start, at_ - start)));
     if (value.size() >= 2 && (value[0] == '"' || value[0] == '\'') && value.back() == value[0]) {
       value = value.substr(1, value.size() - 2);
     }

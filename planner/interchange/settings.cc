@@ -116,8 +116,8 @@ Settings SettingsOf(const ExportJob& job) {
   settings.Set("nodes", placed.nodes);
   settings.Set("gpus_per_node", placed.per_node);
   settings.Set("accumulation", layout.MicroBatches(job.training.global_batch));
-  settings.Set("rank_batch", layout.pp > 1 ? job.training.global_batch / layout.dp
-                                           : int64_t{layout.micro_batch});
+  settings.Set("rank_batch",
+               layout.pp > 1 ? job.training.global_batch / layout.dp : int64_t{layout.micro_batch});
   const int64_t copies = layout.zero > 0 ? GroupSize(GroupRole::kCopies, layout) : layout.dp;
   settings.Set("copies", copies);
   settings.Set("shards", layout.dp / std::max<int64_t>(1, copies));

@@ -132,8 +132,8 @@ class Reader {
   // A redirection's target is no word of the command. The lines of a here-document are skipped.
   absl::Status SkipRedirection() {
     const bool here = text_.substr(at_, 2) == "<<" && text_.substr(at_, 3) != "<<<";
-    while (at_ < text_.size() && (text_[at_] == '<' || text_[at_] == '>' || text_[at_] == '&' ||
-                                  text_[at_] == '-')) {
+    while (at_ < text_.size() &&
+           (text_[at_] == '<' || text_[at_] == '>' || text_[at_] == '&' || text_[at_] == '-')) {
       ++at_;
     }
     SkipBlanks();
@@ -228,8 +228,8 @@ class Reader {
       return;
     }
     bool first = true;
-    for (const absl::string_view piece : absl::StrSplit(
-             part.text, absl::ByAnyChar(" \t\n"), absl::SkipEmpty())) {
+    for (const absl::string_view piece :
+         absl::StrSplit(part.text, absl::ByAnyChar(" \t\n"), absl::SkipEmpty())) {
       if (!first) {
         command.push_back(std::move(word.word));
         ++words_;
@@ -255,8 +255,8 @@ class Reader {
         }
         at_ += 2;
       } else if (c == '$' || c == '`') {
-        const bool is_list = absl::StrContains(text_.substr(at_, 64), "[@]}") ||
-                             text_.substr(at_, 2) == "$@";
+        const bool is_list =
+            absl::StrContains(text_.substr(at_, 64), "[@]}") || text_.substr(at_, 2) == "$@";
         const std::vector<ShellWord> parts = Expand();
         if (parts.empty() && is_list && word.word.text.empty()) word.exists = false;
         bool first = true;
@@ -532,7 +532,8 @@ class Reader {
     negates_ = false;
     if (condition_operator_ == "||") {
       if (condition_ != Truth::kTrue) {
-        condition_ = condition_ == Truth::kUnknown && truth != Truth::kTrue ? Truth::kUnknown : truth;
+        condition_ =
+            condition_ == Truth::kUnknown && truth != Truth::kTrue ? Truth::kUnknown : truth;
       }
     } else if (condition_operator_ == "&&") {
       if (condition_ != Truth::kFalse) {

@@ -25,9 +25,7 @@ constexpr NameRow kTorchtitanFields[] = {
      .setting = "dtype",
      .words = "bf16=bfloat16 fp32=float32 bf16-",
      .quoted = true},
-    {.name = "training.enable_cpu_offload",
-     .setting = "offload_all",
-     .words = "0- 1=True 0=False"},
+    {.name = "training.enable_cpu_offload", .setting = "offload_all", .words = "0- 1=True 0=False"},
     {.name = "training.disable_cuda_graphs",
      .setting = "cuda_graphs",
      .words = "none=True iteration=False",
@@ -56,9 +54,7 @@ constexpr NameRow kTorchtitanFields[] = {
     {.name = "parallelism.pipeline_parallel_last_stage_less_layers",
      .setting = "last_less",
      .when = "pipelined"},
-    {.name = "parallelism.pipeline_parallel_microbatch_size",
-     .setting = "mb",
-     .when = "pipelined"},
+    {.name = "parallelism.pipeline_parallel_microbatch_size", .setting = "mb", .when = "pipelined"},
     {.name = "activation_checkpoint",
      .setting = "rc",
      .words = "none=None selective=SelectiveAC.Config full=FullAC.Config selective-"},
@@ -262,7 +258,8 @@ absl::Status PrepareTorchtitan(const ExportJob& job, Settings& settings) {
                       "is not exported for torchtitan; must be bf16 or fp32");
   }
   if (job.training.options.loss_chunks == 0) {
-    return FieldError("loss", "fused", "torchtitan computes it in parts; must be plain or chunked:N");
+    return FieldError("loss", "fused",
+                      "torchtitan computes it in parts; must be plain or chunked:N");
   }
   if (l.schedule == ScheduleKind::kBreadthFirst && l.vpp == 1) settings.Set("sched", "gpipe");
   const PipelineLayers layers = PipelineLayersOf(job.model, l);
@@ -281,7 +278,8 @@ absl::Status PrepareTorchtitan(const ExportJob& job, Settings& settings) {
   }
   if (l.schedule == ScheduleKind::kZbV) {
     if (job.training.options.compile == Compile::kOn) {
-      return FieldError("compile", "on", "a compiled backward can't be split; must be off for zb_v");
+      return FieldError("compile", "on",
+                        "a compiled backward can't be split; must be off for zb_v");
     }
     settings.Set("compile", "off");
   } else if (settings.Find("compile") == nullptr) {
@@ -291,12 +289,14 @@ absl::Status PrepareTorchtitan(const ExportJob& job, Settings& settings) {
 }
 
 void AppendLoss(const ExportJob& job, std::string& text) {
-  constexpr char kPlain[] = "CrossEntropyLoss.Config(global_vocab_size=decoder_vocab_size(model_spec))";
+  constexpr char kPlain[] =
+      "CrossEntropyLoss.Config(global_vocab_size=decoder_vocab_size(model_spec))";
   const int32_t chunks = job.training.options.loss_chunks;
   if (chunks == 1) {
     absl::StrAppend(&text, "        loss=", kPlain, ",\n");
   } else {
-    absl::StrAppend(&text, "        loss=ChunkedLossWrapper.Config(\n            num_chunks=", chunks,
+    absl::StrAppend(&text,
+                    "        loss=ChunkedLossWrapper.Config(\n            num_chunks=", chunks,
                     ",\n            loss_fn=", kPlain, ",\n        ),\n");
   }
 }

@@ -125,8 +125,8 @@ std::string TorchtitanModelComment(const ModelSpec& model) {
                       ", n_layers ", model.layers(), ", n_heads ", AttentionOf(model).heads,
                       ", n_kv_heads ", AttentionOf(model).kv_heads, ",\n# FFN width ",
                       model.groups.front().ffn.hidden, ", vocab_size ", model.vocab, ", norm_eps ",
-                      model.norm_epsilon, ", rope_theta ", model.rope_theta,
-                      FamilyArguments(model), ".\n");
+                      model.norm_epsilon, ", rope_theta ", model.rope_theta, FamilyArguments(model),
+                      ".\n");
 }
 
 }  // namespace meshwright::planner

@@ -101,8 +101,8 @@ std::string NotedText(std::string_view notes, std::string_view column) {
   return values.size() == 1 ? std::string(values.front()) : "";
 }
 
-// Returns the row's attention. Megatron-LM's own layers, in place of Transformer Engine's, write the
-// matrix of scores.
+// Returns the row's attention. Megatron-LM's own layers, in place of Transformer Engine's, write
+// the matrix of scores.
 std::string AttentionWords(const Measurement& row) {
   const bool is_local = row.attn.empty() && NotedText(row.notes, "transformer-impl") == "local";
   return is_local ? "unfused" : row.attn;
@@ -244,8 +244,8 @@ absl::StatusOr<Precision> PrecisionOf(const Measurement& row) {
   for (const auto& [word, recipe] : kRecipes) {
     if (!Contains(text, word)) continue;
     // Sources that call a precision fp8 may name its scaling among their remarks.
-    const bool current = recipe == Precision::kFp8Delayed &&
-                         Contains(PlainWords(row.notes), "fp8 current scaling");
+    const bool current =
+        recipe == Precision::kFp8Delayed && Contains(PlainWords(row.notes), "fp8 current scaling");
     return current ? Precision::kFp8Current : recipe;
   }
   if (text.empty()) return Precision::kBf16;

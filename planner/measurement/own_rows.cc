@@ -3,13 +3,14 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "base/text/amounts.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/catalog/own_runs.h"
 #include "planner/measurement/measured_layout.h"
 #include "planner/measurement/measured_options.h"
+#include "planner/measurement/planned_row.h"
+#include "planner/measurement/row_prediction.h"
 
 namespace meshwright::planner {
 namespace {
@@ -59,14 +60,16 @@ absl::StatusOr<OwnRun> RunOf(const Measurement& row, const SearchRequest& reques
   ASSIGN_OR_RETURN(run.layout, LayoutOf(row, request.model));
   RETURN_IF_ERROR(ReadMeasuredOptions(row, run.training));
   run.out_of_memory = row.outcome == RunOutcome::kOom;
-  if (run.out_of_memory) return run;
-  run.step_s = row.step_time_s;
-  if (!run.step_s && row.tokens_per_s_per_gpu) {
-    const auto tokens = static_cast<double>(request.training.global_batch) *
-                        static_cast<double>(request.training.seq_len);
-    run.step_s = tokens / (*row.tokens_per_s_per_gpu * static_cast<double>(run.layout.devices()));
-  }
-  if (row.peak_mem_gib) run.peak_bytes = std::llround(*row.peak_mem_gib * kBytesPerGib);
+  RowPlan plan;
+  plan.row = {.model = request.model,
+              .cluster = request.cluster,
+              .training = run.training,
+              .profile = &request.profile,
+              .devices = run.layout.devices()};
+  const RowPrediction figures = FiguresOfRow(/*row=*/0, row, plan);
+  if (!figures.reason.empty()) return absl::InvalidArgumentError(figures.reason);
+  run.step_s = figures.step_s;
+  if (figures.peak_bytes) run.peak_bytes = std::llround(*figures.peak_bytes);
   return run;
 }
 

@@ -5,8 +5,8 @@
 //   framework = megatron; attn = fused-softmax | unfused; hidden >= 3072
 //
 // A text column holds one of the texts divided by "|", as whole words in any case and spelling;
-// ":" divides words too. "(empty)" stands for an empty cell. A column of whole numbers is compared by ">=" or "<=", and an
-// empty cell fails.
+// ":" divides words too. "(empty)" stands for an empty cell. A column of whole numbers is compared
+// by ">=" or "<=", and an empty cell fails.
 #pragma once
 
 #include <cstdint>

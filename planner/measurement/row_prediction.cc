@@ -105,8 +105,8 @@ Prediction Predict(const Measurement& row, const PlannedRow& planned, const Layo
   prediction.step_s = estimate.time.step_s();
   prediction.level = LevelOfRow(row, planned);
   prediction.peak_error = PeakErrorAt(prediction.level, *planned.profile);
-  prediction.oom_probability = OomCurveOf(*planned.profile, prediction.peak_error.shared)
-                                   .At(prediction.fraction_of_device);
+  prediction.oom_probability =
+      OomCurveOf(*planned.profile, prediction.peak_error.shared).At(prediction.fraction_of_device);
   const PeakInterval peaks = PeakIntervalOf(prediction.peak_error);
   const auto peak_bytes = static_cast<double>(prediction.peak_bytes);
   prediction.peak_low_bytes = std::llround(peaks.low * peak_bytes);

@@ -28,8 +28,8 @@ struct MemoryEstimate {
   // Bytes that the caching allocator reserves and does not hand out.
   int64_t fragmentation_bytes = 0;
   int64_t overhead_bytes = 0;  // bytes outside the allocator: device context, communicators
-  // What the user's own runs needed beyond the other parts, by EstimateContext::correction. Negative
-  // if they needed less.
+  // What the user's own runs needed beyond the other parts, by EstimateContext::correction.
+  // Negative if they needed less.
   int64_t correction_bytes = 0;
   int64_t host_bytes = 0;      // bytes in the host's memory; not part of the sums below
   int32_t pipeline_rank = 0;   // pipeline rank of the device

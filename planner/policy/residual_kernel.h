@@ -2,8 +2,10 @@
 // (planner/policy/residual_model.h says what it is the sum of).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include "planner/policy/residual_priors.h"
 
@@ -32,6 +34,19 @@ void ForEachFactor(const ResidualPriors& priors, size_t measured, const Visit& v
   for (const double step : {-2.0, -1.0, 0.0, 1.0, 2.0}) {
     visit(std::exp(step * priors.factor), -0.5 * step * step);
   }
+}
+
+// Turns the components' `weight`, which are logarithms up to a common constant, into weights that
+// add up to 1. REQUIRES: there is a component.
+template <typename Component>
+void NormalizeLogWeights(std::vector<Component>& components) {
+  double largest = components.front().weight;
+  for (const Component& component : components) largest = std::max(largest, component.weight);
+  double total = 0.0;
+  for (Component& component : components) {
+    total += component.weight = std::exp(component.weight - largest);
+  }
+  for (Component& component : components) component.weight /= total;
 }
 
 }  // namespace meshwright::planner

@@ -13,21 +13,8 @@ namespace meshwright::planner {
 namespace {
 
 // Slopes are taken about the mean of the layouts, which makes them independent of the common part.
-TrialPoint MiddleOf(const std::vector<TrialPoint>& points) {
-  if (points.empty()) return {};
-  TrialPoint mean(points.front().size(), 0.0);
-  for (const TrialPoint& point : points) {
-    for (size_t i = 0; i < mean.size(); ++i) {
-      mean[i] += point[i] / static_cast<double>(points.size());
-    }
-  }
-  return mean;
-}
-
 std::vector<TrialPoint> About(const TrialPoint& middle, std::vector<TrialPoint> points) {
-  for (TrialPoint& point : points) {
-    for (size_t i = 0; i < middle.size(); ++i) point[i] -= middle[i];
-  }
+  for (TrialPoint& point : points) Subtract(middle, point);
   return points;
 }
 
@@ -36,7 +23,7 @@ std::vector<TrialPoint> About(const TrialPoint& middle, std::vector<TrialPoint> 
 ResidualModel::ResidualModel(std::vector<TrialPoint> points, const ResidualPriors& priors,
                              const RelatedSweeps& relatives)
     : priors_(priors),
-      middle_(MiddleOf(points)),
+      middle_(MeanOf(points)),
       points_(About(middle_, std::move(points))),
       related_(points_, middle_, priors, relatives) {}
 
@@ -174,13 +161,7 @@ ResidualPosterior ResidualModel::Given(absl::Span<const MeasuredResidual> measur
     }
   };
   ForEachFactor(priors_, measured.size(), add);
-  double largest = components.front().weight;
-  for (const auto& component : components) largest = std::max(largest, component.weight);
-  double total = 0.0;
-  for (auto& component : components) {
-    total += component.weight = std::exp(component.weight - largest);
-  }
-  for (auto& component : components) component.weight /= total;
+  NormalizeLogWeights(components);
   return {std::move(components), seen.layouts};
 }
 

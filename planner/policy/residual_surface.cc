@@ -31,20 +31,6 @@ std::vector<TrialPoint> PointsOf(absl::Span<const LayoutResidual> measured) {
   return points;
 }
 
-TrialPoint MeanOf(const std::vector<TrialPoint>& points) {
-  TrialPoint mean(points.front().size(), 0.0);
-  for (const TrialPoint& point : points) {
-    for (size_t i = 0; i < mean.size(); ++i) {
-      mean[i] += point[i] / static_cast<double>(points.size());
-    }
-  }
-  return mean;
-}
-
-void Subtract(const TrialPoint& middle, TrialPoint& point) {
-  for (size_t i = 0; i < point.size(); ++i) point[i] -= middle[i];
-}
-
 Eigen::Map<const Eigen::VectorXd> VectorOf(const std::vector<double>& values) {
   return {values.data(), Index(values.size())};
 }
@@ -61,13 +47,7 @@ ResidualSurface::ResidualSurface(absl::Span<const LayoutResidual> measured,
   ForEachFactor(priors, measured.size(), [&](double factor, double log_weight) {
     components_.push_back(ComponentOf(factor, log_weight, values));
   });
-  double largest = components_.front().weight;
-  for (const Component& component : components_) largest = std::max(largest, component.weight);
-  double total = 0.0;
-  for (Component& component : components_) {
-    total += component.weight = std::exp(component.weight - largest);
-  }
-  for (Component& component : components_) component.weight /= total;
+  NormalizeLogWeights(components_);
 }
 
 ResidualSurface::Nearnesses ResidualSurface::NearnessesOf(const TrialPoint& point) const {
@@ -137,8 +117,7 @@ Residual ResidualSurface::At(const Layout& layout) const {
     }
     const Eigen::Map<const Eigen::MatrixXd> root(component.root.data(), count, count);
     const double at = covariances.dot(VectorOf(component.solved));
-    const double explained =
-        root.triangularView<Eigen::Lower>().solve(covariances).squaredNorm();
+    const double explained = root.triangularView<Eigen::Lower>().solve(covariances).squaredNorm();
     const double variance = ResidualKernel(priors_, component.factor, own_slope, 1.0) - explained;
     mean += component.weight * at;
     square += component.weight * (Square(at) + std::max(0.0, variance));

@@ -38,9 +38,9 @@ class ResidualSurface {
   // The posterior at one value of the scale factor on slope and local kernels.
   struct Component {
     double factor = 1.0;
-    double weight = 0.0;          // weights of all components add up to 1
-    std::vector<double> root;     // L in column-major order: L L' is the measured covariance
-    std::vector<double> solved;   // the inverse of L L' times the measured values
+    double weight = 0.0;         // weights of all components add up to 1
+    std::vector<double> root;    // L in column-major order: L L' is the measured covariance
+    std::vector<double> solved;  // the inverse of L L' times the measured values
   };
   // How near a point is to one of the measured ones.
   struct Nearness {

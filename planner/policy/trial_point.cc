@@ -37,6 +37,21 @@ TrialPoint PointOf(const Layout& layout) {
   return point;
 }
 
+TrialPoint MeanOf(const std::vector<TrialPoint>& points) {
+  if (points.empty()) return {};
+  TrialPoint mean(points.front().size(), 0.0);
+  for (const TrialPoint& point : points) {
+    for (size_t i = 0; i < mean.size(); ++i) {
+      mean[i] += point[i] / static_cast<double>(points.size());
+    }
+  }
+  return mean;
+}
+
+void Subtract(const TrialPoint& middle, TrialPoint& point) {
+  for (size_t i = 0; i < middle.size(); ++i) point[i] -= middle[i];
+}
+
 double SquaredDistance(const TrialPoint& a, const TrialPoint& b) {
   double sum = 0.0;
   for (size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);

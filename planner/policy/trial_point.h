@@ -16,6 +16,11 @@ using TrialPoint = std::vector<double>;
 // contents do not count.
 TrialPoint PointOf(const Layout& layout);
 
+// Returns the mean of the points; empty if there is none. REQUIRES: points of the same length.
+TrialPoint MeanOf(const std::vector<TrialPoint>& points);
+// Subtracts `middle` from the point. REQUIRES: points of the same length, or an empty `middle`.
+void Subtract(const TrialPoint& middle, TrialPoint& point);
+
 // REQUIRES, for both: points of the same length.
 double SquaredDistance(const TrialPoint& a, const TrialPoint& b);
 double DotProduct(const TrialPoint& a, const TrialPoint& b);

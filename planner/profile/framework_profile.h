@@ -133,7 +133,7 @@ struct KeptActivations {
 
   // The probability of running out of memory is a logistic function of the share of the device's
   // memory that the estimate fills: 1/2 at the share `oom_center`, with the scale `oom_width`
-  // (planner/estimate/estimate.h).
+  // (planner/estimate/peak_interval.h).
   double oom_center = 0.93;
   double oom_width = 0.04;
   // Spread of measured around estimated peaks of one source: the standard deviation of a normal

@@ -26,7 +26,7 @@ bool IsKnown(const RowPrediction& row) {
 
 // The rows of each sweep whose results can be given, in the order in which they would run.
 std::map<SweepKey, SweepRows> SweepsOf(absl::Span<const Measurement> measured,
-                                  std::vector<RowPrediction>& rows) {
+                                       std::vector<RowPrediction>& rows) {
   std::map<SweepKey, SweepRows> sweeps;
   for (size_t i = 0; i < rows.size(); ++i) {
     if (!rows[i].predicted || !rows[i].layout) continue;

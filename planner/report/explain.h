@@ -35,17 +35,15 @@ enum class MemoryPart : uint8_t {
   // What the user's own runs needed beyond the other parts; may be below 0.
   kCorrection,
 };
-inline constexpr std::array kMemoryParts = {MemoryPart::kWeights,       MemoryPart::kGradients,
-                                            MemoryPart::kOptimizer,     MemoryPart::kActivations,
-                                            MemoryPart::kLoss,          MemoryPart::kWorkspace,
-                                            MemoryPart::kFragmentation, MemoryPart::kOverhead,
-                                            MemoryPart::kCorrection};
+inline constexpr std::array kMemoryParts = {
+    MemoryPart::kWeights,       MemoryPart::kGradients, MemoryPart::kOptimizer,
+    MemoryPart::kActivations,   MemoryPart::kLoss,      MemoryPart::kWorkspace,
+    MemoryPart::kFragmentation, MemoryPart::kOverhead,  MemoryPart::kCorrection};
 
 // Indexed by MemoryPart.
 inline constexpr std::array<std::string_view, kMemoryParts.size()> kMemoryPartNames = {
-    "weights", "gradients", "optimizer",     "activations",
-    "loss",    "workspace", "fragmentation", "overhead",
-    "correction"};
+    "weights",   "gradients",     "optimizer", "activations", "loss",
+    "workspace", "fragmentation", "overhead",  "correction"};
 
 std::string_view PartName(MemoryPart part);  // such as "activations"
 std::string_view Subject(TimePart part);     // such as "the pipeline bubble"

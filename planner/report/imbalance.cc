@@ -24,9 +24,8 @@ std::optional<ImbalanceEffect> OtherImbalance(const EstimateContext& context,
   if (!context.model.has_experts()) return std::nullopt;
   TrainingSpec training = context.training;
   training.expert_load = training.expert_load < kOtherImbalance ? kOtherImbalance : 1.0;
-  const EstimateContext other = {context.model, context.cluster, training, context.profile,
-                                 context.ranks_run_alone,
-                                 context.shapes,
+  const EstimateContext other = {context.model,     context.cluster,         training,
+                                 context.profile,   context.ranks_run_alone, context.shapes,
                                  context.correction};
   const Estimate estimate = EstimateLayout(other, ranked.layout);
   ImbalanceEffect effect = {.imbalance = training.expert_load,

@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/text/amounts.h"
-#include "planner/catalog/own_runs.h"
 
 namespace meshwright::planner {
 namespace {
@@ -22,14 +21,12 @@ bool IsDoubtful(double measured, double predicted) {
 std::vector<MeasuredRunReport> MeasuredRunsOf(const SearchRequest& request) {
   std::vector<MeasuredRunReport> reports;
   for (const OwnRun& run : request.own_runs) {
-    const absl::StatusOr<Estimate> before = EstimateBefore(run, request);
-    if (!before.ok()) continue;
     MeasuredRunReport report = {.layout = FormatLayout(run.layout),
                                 .out_of_memory = run.out_of_memory,
                                 .measured_step_s = run.step_s,
-                                .step_before_s = before->time.step_s(),
+                                .step_before_s = run.step_before_s,
                                 .measured_peak_bytes = run.peak_bytes,
-                                .peak_before_bytes = PeakBefore(run, request)};
+                                .peak_before_bytes = run.peak_before_bytes};
     report.step_s = report.step_before_s * request.correction->StepFactor(run.layout);
     report.peak_bytes = request.correction->PeakBytes(report.peak_before_bytes);
     reports.push_back(std::move(report));
@@ -46,9 +43,8 @@ std::vector<std::string> NotesOnMeasured(const std::vector<MeasuredRunReport>& r
           "and this unit?",
           run.layout, Seconds(*run.measured_step_s), Seconds(run.step_before_s)));
     }
-    if (run.measured_peak_bytes &&
-        IsDoubtful(static_cast<double>(*run.measured_peak_bytes),
-                   static_cast<double>(run.peak_before_bytes))) {
+    if (run.measured_peak_bytes && IsDoubtful(static_cast<double>(*run.measured_peak_bytes),
+                                              static_cast<double>(run.peak_before_bytes))) {
       notes.push_back(absl::StrFormat(
           "the measured memory of %s is %s, and the estimate is %s: is it of this model, this "
           "batch and this unit?",

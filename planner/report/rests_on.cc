@@ -130,16 +130,14 @@ RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
                : absl::StrCat(cluster.name, ": ", of_cluster, "; ", profile.name, ": ",
                               fitted ? RunsOf(rests_on.framework) : "not fitted to runs");
   rests_on.level = LevelOf(cluster, profile);
-  const StepInterval interval =
-      spread ? StepInterval{.low = 1.0 / *spread, .high = *spread}
-             : StepIntervalOf(cluster, profile, unfitted, rests_on.level);
-  const std::string origin = measured.empty()
-                                 ? std::string(LevelWords(rests_on.level))
-                                 : CorrectedWords(measured);
-  rests_on.sentence = absl::StrFormat(
-      "%s%s; %s: 80 %% of runs%s take %.2f to %.2f of the %s step", presets,
-      UnfittedWords(unfitted), origin, spread ? " like these" : "", interval.low, interval.high,
-      spread ? "corrected" : "predicted");
+  const StepInterval interval = spread ? StepInterval{.low = 1.0 / *spread, .high = *spread}
+                                       : StepIntervalOf(cluster, profile, unfitted, rests_on.level);
+  const std::string origin =
+      measured.empty() ? std::string(LevelWords(rests_on.level)) : CorrectedWords(measured);
+  rests_on.sentence =
+      absl::StrFormat("%s%s; %s: 80 %% of runs%s take %.2f to %.2f of the %s step", presets,
+                      UnfittedWords(unfitted), origin, spread ? " like these" : "", interval.low,
+                      interval.high, spread ? "corrected" : "predicted");
   rests_on.measured = std::move(measured);
   return rests_on;
 }

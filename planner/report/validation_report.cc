@@ -28,9 +28,10 @@ std::string Cell(std::string text) {
 }  // namespace
 
 std::string RowsToCsv(absl::Span<const RowPrediction> rows) {
-  std::string csv = "row,sweep,peak_bytes,fraction_of_device,oom_probability,step_s,mfu,reason,"
-                    "step_low_s,step_high_s,measured_step_s,level,measured,peak_low_bytes,"
-                    "peak_high_bytes,measured_peak_bytes\n";
+  std::string csv =
+      "row,sweep,peak_bytes,fraction_of_device,oom_probability,step_s,mfu,reason,"
+      "step_low_s,step_high_s,measured_step_s,level,measured,peak_low_bytes,"
+      "peak_high_bytes,measured_peak_bytes\n";
   for (const RowPrediction& row : rows) {
     absl::StrAppendFormat(&csv, "%d,%s,", row.row, Cell(row.sweep));
     if (row.predicted) {

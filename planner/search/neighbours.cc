@@ -218,8 +218,8 @@ class Fastest {
   // Returns whether the layout fits and is better than what fitted before.
   bool Offer(const Layout& layout, const ChangedOptions& options, size_t size) {
     if (cancelled_ && cancelled_()) return false;
-    const EstimateContext context = {context_.model,   context_.cluster,         options.training,
-                                     context_.profile, context_.ranks_run_alone, context_.shapes,
+    const EstimateContext context = {context_.model,     context_.cluster,         options.training,
+                                     context_.profile,   context_.ranks_run_alone, context_.shapes,
                                      context_.correction};
     if (CheckLayout(context, devices_, layout)) return false;
     ++tried_;

@@ -145,7 +145,7 @@ int64_t AllowedBytes(const ClusterSpec& cluster);
 int64_t AllowedBytes(const SearchRequest& request);
 
 // Returns the bytes that an estimate fills if its OOM probability is `probability`. This function
-// is the inverse of OomProbability(); with it the search compares whole numbers of bytes.
+// is the inverse of OomCurveOf(); with it the search compares whole numbers of bytes.
 int64_t BytesAtOomProbability(const SearchRequest& request, double probability);
 
 }  // namespace meshwright::planner

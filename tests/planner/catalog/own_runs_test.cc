@@ -100,12 +100,12 @@ TEST(OwnRuns, ARunOnOtherDevicesCorrectsAQuestionAboutMore) {
   query.measured = {"tp2.pp1.dp32.mb1.zero1.sp1 step=60s global_batch=256"};
   const SearchRequest request = Resolve(query, 8).value();
   ASSERT_EQ(request.own_runs.size(), 1U);
-  EXPECT_EQ(EstimateBefore(request.own_runs[0], request)->time.step_s(),
-            CheckAndEstimate(Resolve(Question(), 8).value(), request.own_runs[0].layout)
-                ->time.step_s());
-  EXPECT_GT(CheckAndEstimate(request, ParseLayout("tp2.pp1.dp256.mb1.zero1.sp1").value())
-                ->time.step_s(),
-            2.0);
+  EXPECT_EQ(
+      request.own_runs[0].step_before_s,
+      CheckAndEstimate(Resolve(Question(), 8).value(), request.own_runs[0].layout)->time.step_s());
+  EXPECT_GT(
+      CheckAndEstimate(request, ParseLayout("tp2.pp1.dp256.mb1.zero1.sp1").value())->time.step_s(),
+      2.0);
 }
 
 }  // namespace

@@ -63,9 +63,9 @@ TEST(Correction, TheEstimateOfAMeasuredLayoutIsNearWhatWasMeasured) {
             after.memory.total_bytes() - before.memory.total_bytes());
   EXPECT_NEAR(after.mfu * after.time.step_s(), before.mfu * before.time.step_s(), 1e-9);
   EXPECT_LT(after.step_high_s / after.step_low_s, before.step_high_s / before.step_low_s);
-  EXPECT_LT(static_cast<double>(after.peak_high_bytes) / static_cast<double>(after.peak_low_bytes),
-            static_cast<double>(before.peak_high_bytes) /
-                static_cast<double>(before.peak_low_bytes));
+  EXPECT_LT(
+      static_cast<double>(after.peak_high_bytes) / static_cast<double>(after.peak_low_bytes),
+      static_cast<double>(before.peak_high_bytes) / static_cast<double>(before.peak_low_bytes));
   EXPECT_FALSE(before.step_before_s.has_value());
   EXPECT_EQ(before.memory.correction_bytes, 0);
 }

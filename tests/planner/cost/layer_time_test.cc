@@ -332,9 +332,9 @@ TEST(FusedSoftmax, RunsOperatorByOperatorWhereItsKernelDoesNotTakeTheScores) {
             forward_s("tp16.pp1.dp1.mb2.attn=eager"));
 }
 
-// Of 128 experts a rank of eight has 16. In a format with scales of blocks, or of a tensor's largest
-// element, each has four casts and as many kernels for their scales; its products together count as
-// one launch.
+// Of 128 experts a rank of eight has 16. In a format with scales of blocks, or of a tensor's
+// largest element, each has four casts and as many kernels for their scales; its products together
+// count as one launch.
 TEST(HostFloor, CountsTheLaunchesOfEachOfARanksExperts) {
   TestContext test = PlainContext("qwen3-30b-a3b", 4096, 8);
   test.cluster.device.peak_fp8_flops = 2.0 * test.cluster.device.peak_bf16_flops;

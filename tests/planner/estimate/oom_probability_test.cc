@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "planner/estimate/estimate.h"
+#include "planner/estimate/peak_interval.h"
 
 namespace meshwright::planner {
 namespace {
@@ -10,6 +10,10 @@ FrameworkProfile Profile() {
   profile.kept.oom_center = 0.93;
   profile.kept.oom_width = 0.04;
   return profile;
+}
+
+double OomProbability(const FrameworkProfile& profile, double fraction_of_device) {
+  return OomCurveOf(profile, /*shared_sigma=*/0.0).At(fraction_of_device);
 }
 
 TEST(OomProbability, IsAHalfAtTheCenter) { EXPECT_DOUBLE_EQ(OomProbability(Profile(), 0.93), 0.5); }

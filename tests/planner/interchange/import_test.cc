@@ -243,8 +243,7 @@ torchrun ${DISTRIBUTED_ARGS[@]} pretrain_gpt.py ${MODEL_ARGS[@]} ${MOE_ARGS[@]} 
 
 TEST(ImportMegatron, ReadsThePublishedMixtral) {
   const Imported imported = From("megatron", kMixtral, {.devices = 64});
-  EXPECT_EQ(LayoutOf(imported),
-            "tp1.cp1.pp4.dp16.ep8.etp1.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b");
+  EXPECT_EQ(LayoutOf(imported), "tp1.cp1.pp4.dp16.ep8.etp1.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b");
   EXPECT_EQ(imported.model, "mixtral-8x7b");
   EXPECT_THAT(Rejected(imported), IsEmpty());
   EXPECT_EQ(HintOf(imported, "--nnodes"), "--gpus says it");
@@ -277,8 +276,8 @@ $VENV_PREFIX "${PROFILE_CMD[@]}" python -m torch.distributed.run --nproc_per_nod
     pretrain_gpt.py --seq-length 8192 ${TRAINING_ARGS[@]}
 )");
   EXPECT_EQ(LayoutOf(imported), "tp1.cp1.pp1.dp8.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b");
-  EXPECT_THAT(Rejected(imported), UnorderedElementsAre("$PROFILE_CMD", "--use-nccl-ub",
-                                                       "--fsdp-double-buffer"));
+  EXPECT_THAT(Rejected(imported),
+              UnorderedElementsAre("$PROFILE_CMD", "--use-nccl-ub", "--fsdp-double-buffer"));
 }
 
 TEST(ImportMegatron, CountsChunksByTheirLayers) {
@@ -292,10 +291,10 @@ TEST(ImportMegatron, CountsChunksByTheirLayers) {
 }
 
 TEST(ImportMegatron, ReadsItsNotationOfStages) {
-  EXPECT_THAT(LayoutOf(From("megatron",
-                            Megatron("--pipeline-model-parallel-size 2 "
-                                     "--pipeline-model-parallel-layout 'Et*3|(tt|)*2tttL'"))),
-              HasSubstr("pp2.dp8.mb1.vpp2.zero0.sp0.rc=none.sched=interleaved.stages=3+2x2+3"));
+  EXPECT_THAT(
+      LayoutOf(From("megatron", Megatron("--pipeline-model-parallel-size 2 "
+                                         "--pipeline-model-parallel-layout 'Et*3|(tt|)*2tttL'"))),
+      HasSubstr("pp2.dp8.mb1.vpp2.zero0.sp0.rc=none.sched=interleaved.stages=3+2x2+3"));
   const Imported wrong = From("megatron", Megatron("--pipeline-model-parallel-layout 'Et|xL'"));
   EXPECT_THAT(Rejected(wrong), ElementsAre("--pipeline-model-parallel-layout"));
 }
@@ -314,8 +313,9 @@ TEST(ImportMegatron, ReadsRecomputeInAllItsWords) {
 }
 
 TEST(ImportMegatron, ExpertTensorParallelFollowsTpUnlessItIsSaid) {
-  const std::string experts = "--tensor-model-parallel-size 2 --num-experts 8 "
-                              "--expert-model-parallel-size 4";
+  const std::string experts =
+      "--tensor-model-parallel-size 2 --num-experts 8 "
+      "--expert-model-parallel-size 4";
   EXPECT_THAT(LayoutOf(From("megatron", Megatron(experts))), HasSubstr("ep4.etp2."));
   EXPECT_THAT(LayoutOf(From("megatron", Megatron(experts + " --expert-tensor-parallel-size 1"))),
               HasSubstr("ep4.etp1."));
@@ -344,7 +344,8 @@ TEST(Import, AsksForVariablesAndTakesThem) {
   const Imported asks = From("megatron", script);
   EXPECT_THAT(HintOf(asks, "--tensor-model-parallel-size"), HasSubstr("--env TP=VALUE gives it"));
   EXPECT_THAT(Rejected(asks), ElementsAre("--tensor-model-parallel-size"));
-  EXPECT_THAT(LayoutOf(From("megatron", script, {.environment = {{"TP", "2"}}})), HasSubstr("tp2."));
+  EXPECT_THAT(LayoutOf(From("megatron", script, {.environment = {{"TP", "2"}}})),
+              HasSubstr("tp2."));
 }
 
 TEST(Import, ChecksTheBatch) {
@@ -374,8 +375,7 @@ TEST(ImportBridge, ReadsOverridesAndAsksForWhatTheRecipeSays) {
                         {"dist.use_megatron_fsdp", "false"},
                         {"model.recompute_granularity", "null"}},
             .model = "gpt-oss-20b"});
-  EXPECT_EQ(LayoutOf(imported),
-            "tp2.cp1.pp4.dp4.ep4.etp2.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b");
+  EXPECT_EQ(LayoutOf(imported), "tp2.cp1.pp4.dp4.ep4.etp2.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b");
   EXPECT_THAT(Rejected(imported), IsEmpty());
 }
 
@@ -414,12 +414,12 @@ use_cpu: false
 TEST(ImportAccelerate, ReadsThePublishedHsdpWithTheTrainersArguments) {
   const Imported asks = From("accelerate", kTpHsdp);
   EXPECT_THAT(asks.missing, Contains(HasSubstr("--set per_device_train_batch_size=VALUE")));
-  const Imported imported = From(
-      "accelerate", kTpHsdp,
-      {.files = {{"run.sh",
-                  "accelerate launch --config_file tp_hsdp.yaml nd_parallel_trainer.py "
-                  "--per_device_train_batch_size 1 --bf16 true --learning_rate 5e-5"}},
-       .seq_len = 4096});
+  const Imported imported =
+      From("accelerate", kTpHsdp,
+           {.files = {{"run.sh",
+                       "accelerate launch --config_file tp_hsdp.yaml nd_parallel_trainer.py "
+                       "--per_device_train_batch_size 1 --bf16 true --learning_rate 5e-5"}},
+            .seq_len = 4096});
   EXPECT_EQ(LayoutOf(imported), "tp2.cp1.pp1.dp4.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b.hs=2");
   EXPECT_EQ(imported.global_batch, 4);
   EXPECT_THAT(Rejected(imported), IsEmpty());
@@ -464,8 +464,8 @@ fsdp_config:
 }
 
 TEST(ImportAccelerate, NamesTheLineOfATextThatIsNoYaml) {
-  const auto imported = Import(**FindFramework("from", "accelerate"),
-                               {.files = {{"a.yaml", "a: 1\n  b: 2\n"}}});
+  const auto imported =
+      Import(**FindFramework("from", "accelerate"), {.files = {{"a.yaml", "a: 1\n  b: 2\n"}}});
   EXPECT_THAT(std::string(imported.status().message()), HasSubstr("a.yaml:2"));
 }
 
@@ -492,10 +492,9 @@ constexpr char kZero3[] = R"({
 })";
 
 TEST(ImportDeepspeed, ReadsThePublishedOffload) {
-  const Imported imported = From("deepspeed", kZero3,
-                                 {.further = {{"per_device_train_batch_size", "2"}},
-                                  .devices = 8,
-                                  .seq_len = 2048});
+  const Imported imported =
+      From("deepspeed", kZero3,
+           {.further = {{"per_device_train_batch_size", "2"}}, .devices = 8, .seq_len = 2048});
   EXPECT_EQ(LayoutOf(imported),
             "tp1.cp1.pp1.dp8.mb2.vpp1.zero3.sp0.rc=none.sched=1f1b.offload=opt+param");
   EXPECT_EQ(imported.dtype, "fp16");
@@ -510,9 +509,9 @@ TEST(ImportDeepspeed, LeavesToTheTrainerWhatIsAuto) {
   const Imported asks = From("deepspeed", json, {.devices = 8});
   EXPECT_EQ(asks.dtype, "");
   EXPECT_THAT(asks.missing, Contains(HasSubstr("the number format is not said")));
-  const Imported imported = From(
-      "deepspeed", json,
-      {.further = {{"per_device_train_batch_size", "1"}, {"bf16", "true"}}, .devices = 8});
+  const Imported imported =
+      From("deepspeed", json,
+           {.further = {{"per_device_train_batch_size", "1"}, {"bf16", "true"}}, .devices = 8});
   EXPECT_EQ(imported.dtype, "bf16");
   EXPECT_EQ(LayoutOf(imported), "tp1.cp1.pp1.dp8.mb1.vpp1.zero2.sp0.rc=none.sched=1f1b");
 }
@@ -536,10 +535,9 @@ TEST(ImportDeepspeed, ReadsThePublishedZero3AndItsBuckets) {
 })",
                                  {.devices = 8});
   EXPECT_EQ(LayoutOf(imported), "tp1.cp1.pp1.dp8.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b");
-  EXPECT_THAT(Rejected(imported),
-              ElementsAre("zero_optimization.allgather_bucket_size",
-                          "zero_optimization.reduce_bucket_size",
-                          "zero_optimization.sub_group_size"));
+  EXPECT_THAT(Rejected(imported), ElementsAre("zero_optimization.allgather_bucket_size",
+                                              "zero_optimization.reduce_bucket_size",
+                                              "zero_optimization.sub_group_size"));
 }
 
 // --- LLaMA-Factory: hiyouga/LLaMA-Factory, examples/train_full/qwen3_full_sft.yaml with

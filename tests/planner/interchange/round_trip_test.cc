@@ -50,8 +50,8 @@ class RandomJobs {
                            : ScheduleKind::k1f1b;
     if (l.zero > 0 && OneOf({0, 0, 1}) == 1) l.shard_ranks = OneOf({2, 4});
     if (l.shard_ranks >= GroupSize(GroupRole::kReplicas, l)) l.shard_ranks = 0;
-    const auto rc = OneOf<const char*>({"none", "none", "selective", "full", "block:2",
-                                        "layernorm+moe_act"});
+    const auto rc =
+        OneOf<const char*>({"none", "none", "selective", "full", "block:2", "layernorm+moe_act"});
     EXPECT_TRUE(ParseRecompute(rc, l).ok());
     if (l.pp == 2 && l.vpp == 1 && Flip()) l.stages = *ParseStageSplit("15+17");
     l.attention = OneOf({AttentionKernel::kDefault, AttentionKernel::kDefault,
@@ -120,7 +120,8 @@ TEST_P(RoundTrip, OfFiveHundredLayoutsIsExact) {
     for (const ImportedEntry& entry : imported->entries) {
       if (entry.name == "--recipe") continue;  // the environment names it
       ASSERT_NE(entry.status, EntryStatus::kRejected)
-          << entry.name << " " << entry.value << ": " << entry.hint << "\n" << *text;
+          << entry.name << " " << entry.value << ": " << entry.hint << "\n"
+          << *text;
     }
     EXPECT_EQ(imported->global_batch, job.training.global_batch);
     EXPECT_EQ(imported->devices, job.layout.devices());

@@ -39,8 +39,8 @@ TEST(ShellScript, MultipliesWholeNumbers) {
 
 TEST(ShellScript, KnowsNoVariableOfTheEnvironmentUnlessItIsGiven) {
   const std::string script = "torchrun train.py --tp $TP --out $(date) --x `rm -rf /`";
-  EXPECT_THAT(Launch(script), ElementsAre("--tp=?TP", "--out=?a command's output",
-                                          "--x=?a command's output"));
+  EXPECT_THAT(Launch(script),
+              ElementsAre("--tp=?TP", "--out=?a command's output", "--x=?a command's output"));
   EXPECT_THAT(Launch(script, {{"TP", "4"}}).front(), "--tp=4");
 }
 
@@ -61,8 +61,9 @@ TEST(ShellScript, ARankDecidesNothing) {
 }
 
 TEST(ShellScript, TakesTheCommandWithTheMostNames) {
-  EXPECT_THAT(Launch("python prepare.py --data x\nCMD=\"torchrun train.py --a 1 --b 2\"\nsrun $CMD\n"),
-              ElementsAre("--a=1", "--b=2"));
+  EXPECT_THAT(
+      Launch("python prepare.py --data x\nCMD=\"torchrun train.py --a 1 --b 2\"\nsrun $CMD\n"),
+      ElementsAre("--a=1", "--b=2"));
 }
 
 TEST(ShellScript, TakesAListOfArgumentsAndOverrides) {

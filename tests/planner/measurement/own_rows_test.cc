@@ -40,8 +40,7 @@ TEST(OwnRows, TakesRowsOfTheQuestionAndLeavesOthersOut) {
 }
 
 TEST(OwnRows, SaysWhyNoRowIsOfTheQuestion) {
-  const absl::Status status =
-      Runs("Llama 3 8B,32,H100,8192,512,64,2,1,32,1,ok,11,61.5\n").status();
+  const absl::Status status = Runs("Llama 3 8B,32,H100,8192,512,64,2,1,32,1,ok,11,61.5\n").status();
   EXPECT_EQ(FieldOf(status), "measured");
   EXPECT_THAT(std::string(status.message()), HasSubstr("line 2 has gbs 512 in place of 256"));
 }

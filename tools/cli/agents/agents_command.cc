@@ -78,8 +78,9 @@ CLI::App* AddAction(CLI::App& group, CommandContext& context, const std::string&
 
 void AddAgentsCommand(CLI::App& app, CommandContext& context) {
   CLI::App* group = app.add_subcommand(
-      "agents", "Show a server's agents, choose which of them get trials, and start agents on a "
-                "cluster");
+      "agents",
+      "Show a server's agents, choose which of them get trials, and start agents on a "
+      "cluster");
   group->require_subcommand(1);
   CLI::App* list = AddAction(*group, context, "list", "Agents that are connected",
                              std::make_shared<AgentsFlags>(), ListAgents);

@@ -102,8 +102,10 @@ void AddBenchmarkCommand(CLI::App& app, CommandContext& context) {
                    "Approximate time for measuring; larger sizes need more time")
       ->capture_default_str()
       ->option_text("S");
-  command->add_option("--timeout-s", flags->timeout_s, "Longest silence of a rank before the "
-                                                       "measurement fails")
+  command
+      ->add_option("--timeout-s", flags->timeout_s,
+                   "Longest silence of a rank before the "
+                   "measurement fails")
       ->capture_default_str()
       ->option_text("T");
   flags->output.AddFormat(*command);

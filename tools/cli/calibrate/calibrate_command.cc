@@ -157,8 +157,10 @@ void AddCalibrateCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--framework", flags->framework, "Framework profile, file or preset")
       ->required()
       ->option_text("FILE|PROFILE");
-  command->add_option("-o,--output", flags->output_file, "File to which the fitted cluster is "
-                                                         "written")
+  command
+      ->add_option("-o,--output", flags->output_file,
+                   "File to which the fitted cluster is "
+                   "written")
       ->required()
       ->option_text("FILE.json");
   command

@@ -55,20 +55,6 @@ absl::StatusOr<std::vector<std::string>> RunsOfFile(const std::string& path,
   return planner::OwnRunsOfFile(text, request, presets);
 }
 
-template <typename Request, typename Response>
-absl::StatusOr<Response> Ask(v1::Sweeps::Stub& stub,
-                             grpc::Status (v1::Sweeps::Stub::*method)(grpc::ClientContext*,
-                                                                      const Request&, Response*),
-                             const std::string& name) {
-  grpc::ClientContext call;
-  SetDeadline(call);
-  Request request;
-  request.set_name(name);
-  Response response;
-  RETURN_IF_ERROR(CallStatus((stub.*method)(&call, request, &response)));
-  return response;
-}
-
 // Returns the run of a trial, with the sizes of its sweep's request.
 absl::StatusOr<planner::OwnRun> RunOf(const v1::Trial& trial, const v1::Sweep& sweep,
                                       const planner::PlanQuery& query) {
@@ -101,9 +87,12 @@ absl::StatusOr<std::string> RunOfTrial(const std::string& name, const planner::P
   if (!parsed.ok()) return WithField(parsed.status(), kMeasured);
   ASSIGN_OR_RETURN(const auto channel, ConnectTo(server));
   const auto stub = v1::Sweeps::NewStub(channel);
-  ASSIGN_OR_RETURN(const v1::Trial trial, Ask(*stub, &v1::Sweeps::Stub::GetTrial, name));
-  ASSIGN_OR_RETURN(const v1::Sweep sweep,
-                   Ask(*stub, &v1::Sweeps::Stub::GetSweep, FormatSweepName(parsed->sweep)));
+  v1::GetTrialRequest of_trial;
+  of_trial.set_name(name);
+  ASSIGN_OR_RETURN(const v1::Trial trial, Call(*stub, &v1::Sweeps::Stub::GetTrial, of_trial));
+  v1::GetSweepRequest of_sweep;
+  of_sweep.set_name(FormatSweepName(parsed->sweep));
+  ASSIGN_OR_RETURN(const v1::Sweep sweep, Call(*stub, &v1::Sweeps::Stub::GetSweep, of_sweep));
   ASSIGN_OR_RETURN(const planner::OwnRun run, RunOf(trial, sweep, query));
   return planner::OwnRunText(run, query.training);
 }
@@ -111,11 +100,12 @@ absl::StatusOr<std::string> RunOfTrial(const std::string& name, const planner::P
 }  // namespace
 
 void MeasuredFlag::Add(CLI::App& app) {
-  app.add_option("--measured", values,
-                 "A run of yours, which corrects all estimates: its layout and what it measured, "
-                 "such as 'tp2.pp1.dp8.mb1 step=12.3s memory=61GiB' or 'tp1.pp1.dp16 oom'; a file with one "
-                 "such line for each run, or of validate's columns; or a server's trial, "
-                 "sweeps/NAME/trials/N; repeatable")
+  app.add_option(
+         "--measured", values,
+         "A run of yours, which corrects all estimates: its layout and what it measured, "
+         "such as 'tp2.pp1.dp8.mb1 step=12.3s memory=61GiB' or 'tp1.pp1.dp16 oom'; a file with one "
+         "such line for each run, or of validate's columns; or a server's trial, "
+         "sweeps/NAME/trials/N; repeatable")
       ->option_text("RUN|FILE|TRIAL")
       ->expected(1)
       ->take_all();

@@ -1,5 +1,5 @@
-// MeasuredFlag holds --measured: runs that the user did, each in words, as a file, or as the name of
-// a server's trial.
+// MeasuredFlag holds --measured: runs that the user did, each in words, as a file, or as the name
+// of a server's trial.
 #pragma once
 
 #include <string>

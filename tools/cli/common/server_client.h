@@ -26,4 +26,18 @@ void SetDeadline(grpc::ClientContext& context);
 // (base/text/field_error.h).
 absl::Status CallStatus(const grpc::Status& status);
 
+// Makes one call with its deadline, such as Call(*stub, &v1::Sweeps::Stub::GetSweep, request).
+template <typename Stub, typename Request, typename Response>
+absl::StatusOr<Response> Call(Stub& stub,
+                              grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                                           Response*),
+                              const Request& request) {
+  grpc::ClientContext context;
+  SetDeadline(context);
+  Response response;
+  absl::Status status = CallStatus((stub.*method)(&context, request, &response));
+  if (!status.ok()) return status;
+  return response;
+}
+
 }  // namespace meshwright::cli

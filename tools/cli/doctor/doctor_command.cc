@@ -158,8 +158,10 @@ void AddDoctorCommand(CLI::App& app, CommandContext& context) {
   flags->server.Add(*command, "Also connect to this server, as an agent or a user does", context);
   command->add_option("--worker", flags->worker, "Default: meshwright-worker beside this program")
       ->option_text("FILE");
-  command->add_option("--state-dir", flags->state_dir, "The --state-dir of the agent that will run "
-                                                       "here")
+  command
+      ->add_option("--state-dir", flags->state_dir,
+                   "The --state-dir of the agent that will run "
+                   "here")
       ->option_text("DIR");
   flags->output.AddFormat(*command);
   command_line::AddExample(*command, "meshwright doctor --devices cpu:2");

@@ -116,8 +116,10 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
           "for standard input, or a preset (meshwright list models)")
       ->required()
       ->option_text("FILE|MODEL");
-  command->add_option("--layout", flags->layout, "Layout in the form that estimate accepts: "
-                                                 "tp2.pp2.dp8.mb1.zero1.sp1")
+  command
+      ->add_option("--layout", flags->layout,
+                   "Layout in the form that estimate accepts: "
+                   "tp2.pp2.dp8.mb1.zero1.sp1")
       ->required()
       ->option_text("LAYOUT");
   command->add_option("--seq-len", flags->seq_len, "Tokens per sequence")

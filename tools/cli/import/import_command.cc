@@ -99,7 +99,8 @@ void PrintText(const planner::Imported& imported, std::ostream& out) {
     facts.push_back(absl::StrCat("a batch of ", imported.global_batch));
   }
   if (!imported.dtype.empty()) facts.push_back(imported.dtype);
-  for (const auto& [name, value] : imported.options) facts.push_back(absl::StrCat(name, "=", value));
+  for (const auto& [name, value] : imported.options)
+    facts.push_back(absl::StrCat(name, "=", value));
   out << absl::StrJoin(facts, ", ") << "\n";
   for (const std::string& sentence : imported.missing) {
     out << "missing: " << EscapeControls(ShortText(sentence, 400)) << "\n";
@@ -128,8 +129,8 @@ absl::Status RunImport(const ImportFlags& flags, CommandContext& context) {
 
 void AddImportCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ImportFlags>();
-  CLI::App* command = app.add_subcommand(
-      "import", "Read a framework's launch script or configuration as a layout");
+  CLI::App* command =
+      app.add_subcommand("import", "Read a framework's launch script or configuration as a layout");
   std::vector<std::string> names;
   for (const planner::Framework* framework : planner::Frameworks()) {
     names.emplace_back(framework->name);

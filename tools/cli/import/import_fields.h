@@ -27,8 +27,7 @@ void VisitFields(const ImportedRequest& request, Visitor& visit) {
   visit(planner::OnlyIf(request.devices > 0, {"gpus", "Devices of all nodes, a count"}),
         request.devices);
   visit(planner::OnlyIf(request.seq_len > 0, {"seq_len", "Tokens per sequence"}), request.seq_len);
-  visit(planner::OnlyIf(request.global_batch > 0,
-                        {"global_batch", "Sequences per optimizer step"}),
+  visit(planner::OnlyIf(request.global_batch > 0, {"global_batch", "Sequences per optimizer step"}),
         request.global_batch);
   visit(planner::OnlyIf(!request.dtype.empty(), {"dtype", "Number format of the products"}),
         request.dtype);
@@ -45,8 +44,9 @@ void VisitFields(const ImportedText& text, Visitor& visit) {
   const std::string layout = imported.layout ? planner::FormatLayout(*imported.layout) : "";
   visit({"from", "Framework"}, text.from);
   visit(planner::NullUnless(imported.layout.has_value(),
-                            {"layout", "Text form of the layout; null where the files and flags "
-                                       "do not say one"}),
+                            {"layout",
+                             "Text form of the layout; null where the files and flags "
+                             "do not say one"}),
         layout);
   visit({"request", "What an estimate is asked"},
         ImportedRequest{imported.model, imported.devices, imported.seq_len, imported.global_batch,

@@ -139,11 +139,13 @@ absl::Status Run(const CompareFlags& flags, CommandContext& context) {
 
 void AddCompareCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<CompareFlags>();
-  CLI::App* command =
-      app.add_subcommand("compare", "Compare layouts part by part, and say why one of them is "
-                                    "fastest");
-  command->add_option("layouts", flags->layouts, "Layouts in the form that estimate --layout "
-                                                 "accepts")
+  CLI::App* command = app.add_subcommand("compare",
+                                         "Compare layouts part by part, and say why one of them is "
+                                         "fastest");
+  command
+      ->add_option("layouts", flags->layouts,
+                   "Layouts in the form that estimate --layout "
+                   "accepts")
       ->required()
       ->option_text("LAYOUT...");
   flags->query.AddModel(*command);

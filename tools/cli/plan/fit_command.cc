@@ -126,8 +126,9 @@ void AddFitCommand(CLI::App& app, CommandContext& context) {
                    "act:8,opt,act:8+opt")
       ->option_text("LIST");
   flags->where.Add(*command);
-  AddPlot(*command, flags->plot, "Draw the sizes that fit and the sizes that do not into this SVG "
-                                 "file");
+  AddPlot(*command, flags->plot,
+          "Draw the sizes that fit and the sizes that do not into this SVG "
+          "file");
   command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, if nothing fits");
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command, context);

@@ -24,8 +24,10 @@ namespace {
 // tells.
 const planner::Framework* FrameworkOf(const std::string& text, const std::string& asked) {
   constexpr std::pair<std::string_view, std::string_view> kSigns[] = {
-      {"Trainer.Config(", "torchtitan"},  {"run_recipe.py", "megatron-bridge"},
-      {"pretrain_gpt.py", "megatron"},    {"\"zero_optimization\"", "deepspeed"},
+      {"Trainer.Config(", "torchtitan"},
+      {"run_recipe.py", "megatron-bridge"},
+      {"pretrain_gpt.py", "megatron"},
+      {"\"zero_optimization\"", "deepspeed"},
       {"distributed_type:", "accelerate"}};
   for (const auto& [sign, name] : kSigns) {
     if (Contains(text, sign)) return *planner::FindFramework("mine", name);

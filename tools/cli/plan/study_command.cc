@@ -91,8 +91,9 @@ absl::Status Run(const StudyFlags& flags, CommandContext& context) {
 void AddStudyCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<StudyFlags>();
   CLI::App* command = app.add_subcommand(
-      "study", "Check whether published recommendations about layouts hold for this model and "
-               "cluster");
+      "study",
+      "Check whether published recommendations about layouts hold for this model and "
+      "cluster");
   flags->query.AddModel(*command);
   flags->query.AddCluster(*command);
   flags->query.AddTraining(*command);

@@ -196,8 +196,11 @@ void AddReplayCommand(CLI::App& app, CommandContext& context) {
                    "CSV files of measured runs; rows count from 0 over all files in this order")
       ->required()
       ->option_text("FILE.csv...");
-  command->add_option("--sweep", flags->sweep, "Replay only the sweep with this "
-                                               "name")->option_text("NAME");
+  command
+      ->add_option("--sweep", flags->sweep,
+                   "Replay only the sweep with this "
+                   "name")
+      ->option_text("NAME");
   command->add_option("--trials", flags->policy.max_trials, "Trials of a sweep at most")
       ->capture_default_str()
       ->option_text("N");

@@ -31,20 +31,6 @@ absl::StatusOr<std::string> SweepId(const std::string& typed);
 // OK too.
 absl::Status CheckNewSweepName(const std::string& name);
 
-// Makes one call with its deadline, such as Call(*stub, &v1::Sweeps::Stub::GetSweep, request).
-template <typename Request, typename Response>
-absl::StatusOr<Response> Call(v1::Sweeps::Stub& stub,
-                              grpc::Status (v1::Sweeps::Stub::*method)(grpc::ClientContext*,
-                                                                       const Request&, Response*),
-                              const Request& request) {
-  grpc::ClientContext context;
-  SetDeadline(context);
-  Response response;
-  absl::Status status = CallStatus((stub.*method)(&context, request, &response));
-  if (!status.ok()) return status;
-  return response;
-}
-
 // Returns the sweep, with cluster_json.
 absl::StatusOr<v1::Sweep> ReadSweep(v1::Sweeps::Stub& stub, const std::string& id);
 // Returns all trials of a sweep, those with the shortest measured steps first.

@@ -165,7 +165,8 @@ void AddSweepCommand(CLI::App& app, CommandContext& context) {
   auto show = std::make_shared<SweepFlags>();
   CLI::App* showing = AddNamed(*group, context, "show",
                                "Show a sweep's measured and predicted steps, shortest step "
-                               "first", show, Show);
+                               "first",
+                               show, Show);
   showing->add_option("--why", show->why, "Say why the layout with this number ran or did not run")
       ->option_text("NUMBER");
   AddPlot(*showing, show->plot,

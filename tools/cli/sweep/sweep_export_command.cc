@@ -96,11 +96,13 @@ void AddSweepExportCommand(CLI::App& group, CommandContext& context) {
       flags, Export);
   command->footer(kExportFooter);
   command->add_option("name", flags->name, "Name of the sweep")->required()->option_text("NAME");
-  command_line::TakeWords(
-      command->add_option("--format", flags->format, "Format of the rows"), {"csv"})
+  command_line::TakeWords(command->add_option("--format", flags->format, "Format of the rows"),
+                          {"csv"})
       ->capture_default_str();
-  command->add_option("-o,--output", flags->file, "File to which the rows are written; default: "
-                                                  "standard output")
+  command
+      ->add_option("-o,--output", flags->file,
+                   "File to which the rows are written; default: "
+                   "standard output")
       ->option_text("FILE.csv");
   command_line::AddExample(*command, "meshwright sweep export tinystories-15m-1 -o runs.csv");
 }

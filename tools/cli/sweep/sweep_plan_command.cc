@@ -89,10 +89,10 @@ absl::Status RunPlan(const SweepPlanFlags& flags, CommandContext& context) {
 
 void AddSweepPlanCommand(CLI::App& group, CommandContext& context) {
   auto flags = std::make_shared<SweepPlanFlags>();
-  CLI::App* plan =
-      AddSweepAction(group, context, "plan", "Show which trials a sweep would run next and why, "
-                                             "without running them",
-                     flags, RunPlan);
+  CLI::App* plan = AddSweepAction(group, context, "plan",
+                                  "Show which trials a sweep would run next and why, "
+                                  "without running them",
+                                  flags, RunPlan);
   flags->output.AddFormat(*plan);
   plan->add_option("name", flags->name, "Name of the sweep")->required()->option_text("NAME");
   plan->add_option("--trials", flags->trials, "How many trials ahead")

@@ -17,8 +17,9 @@ using testing::HasSubstr;
 constexpr const char* kLayout = "tp2.pp1.dp32.mb1.zero1.sp1";
 
 std::vector<std::string> Question(std::string command, const std::vector<std::string>& more) {
-  std::vector<std::string> words = {std::move(command), "--model", "llama-3-8b", "--cluster", "h100",
-                                    "--gpus", "64", "--seq-len", "8192", "--global-batch", "256"};
+  std::vector<std::string> words = {
+      std::move(command), "--model", "llama-3-8b",     "--cluster", "h100", "--gpus", "64",
+      "--seq-len",        "8192",    "--global-batch", "256"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -38,10 +39,9 @@ std::string WriteFile(const char* name, const std::string& text) {
 
 TEST(MeasuredFlag, EveryAnswerHasTheRunBesideItsEstimates) {
   const std::string run = std::string(kLayout) + " step=4.5s memory=40GiB";
-  for (const auto& words :
-       {Question("recommend", {}), Question("estimate", {"--layout", kLayout}),
-        Question("compare", {kLayout, "tp1.pp1.dp64.mb1.zero1"}), Question("fit", {}),
-        Question("scale", {})}) {
+  for (const auto& words : {Question("recommend", {}), Question("estimate", {"--layout", kLayout}),
+                            Question("compare", {kLayout, "tp1.pp1.dp64.mb1.zero1"}),
+                            Question("fit", {}), Question("scale", {})}) {
     std::vector<std::string> with = words;
     with.insert(with.end(), {"--measured", run});
     const nlohmann::json answer = Json(with);
@@ -72,8 +72,8 @@ TEST(MeasuredFlag, EstimatesHaveTheirValuesBefore) {
 }
 
 TEST(MeasuredFlag, AFileOfLinesIsThatOfItsRuns) {
-  const std::string path = WriteFile("runs.txt", std::string("# mine\n\n") + kLayout +
-                                                     " step=4.5s\ntp1.pp1.dp64.mb4 oom\n");
+  const std::string path = WriteFile(
+      "runs.txt", std::string("# mine\n\n") + kLayout + " step=4.5s\ntp1.pp1.dp64.mb4 oom\n");
   const nlohmann::json answer = Json(Question("recommend", {"--measured", path}));
   ASSERT_EQ(answer["measured"].size(), 2U);
   EXPECT_EQ(answer["measured"][1]["out_of_memory"], true);
@@ -90,10 +90,9 @@ TEST(MeasuredFlag, AMeasurementFileGivesTheRowsOfTheQuestion) {
 }
 
 TEST(MeasuredFlag, WhatCannotBeReadIsRefused) {
-  for (const auto& [value, reason] :
-       {std::pair("tp2.pp1.dp32", "says nothing that was measured"),
-        std::pair("no-such-file.txt", "no-such-file"),
-        std::pair("sweeps/a/trials/1", "needs --server")}) {
+  for (const auto& [value, reason] : {std::pair("tp2.pp1.dp32", "says nothing that was measured"),
+                                      std::pair("no-such-file.txt", "no-such-file"),
+                                      std::pair("sweeps/a/trials/1", "needs --server")}) {
     const CommandOutput output = RunCommand(Question("recommend", {"--measured", value}));
     EXPECT_EQ(output.exit_code, 2) << value;
     EXPECT_THAT(output.err, HasSubstr("measured")) << value;
@@ -102,8 +101,8 @@ TEST(MeasuredFlag, WhatCannotBeReadIsRefused) {
 }
 
 TEST(MeasuredFlag, ADoubtfulRunIsNoted) {
-  const CommandOutput output = RunCommand(
-      Question("recommend", {"--measured", std::string(kLayout) + " step=12.3ms"}));
+  const CommandOutput output =
+      RunCommand(Question("recommend", {"--measured", std::string(kLayout) + " step=12.3ms"}));
   EXPECT_THAT(output.out, HasSubstr("is it of this model, this batch"));
 }
 

@@ -47,16 +47,16 @@ class ExportMatches : public testing::TestWithParam<GoldenExport> {};
 
 TEST_P(ExportMatches, TheGoldenFile) {
   const GoldenExport& golden = GetParam();
-  const CommandOutput run =
-      RunCommand(ExportTo(golden.to, golden.model, golden.layout,
-                          {"--seq-len", "8192", "--global-batch", "2048"}));
+  const CommandOutput run = RunCommand(ExportTo(golden.to, golden.model, golden.layout,
+                                                {"--seq-len", "8192", "--global-batch", "2048"}));
   EXPECT_EQ(run.exit_code, 0) << run.err;
   ExpectGolden(golden.file, run.out);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Each, ExportMatches,
-    testing::Values(GoldenExport{"torchtitan", "llama-3-405b", "tp8.pp16.dp8.vpp4.zero3.sp1.rc=full",
+    testing::Values(GoldenExport{"torchtitan", "llama-3-405b",
+                                 "tp8.pp16.dp8.vpp4.zero3.sp1.rc=full",
                                  "export_torchtitan_llama3_405b.py"},
                     GoldenExport{"megatron-bridge", "llama-3-70b",
                                  "tp4.pp4.dp4.mb2.zero1.sp1.rc=mlp+core_attn.stages=18+2x22+18",
@@ -76,16 +76,18 @@ TEST(ExportCommand, TorchtitanIsPython) {
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const std::string path = testing::TempDir() + "/export.py";
     std::ofstream(path) << run.out;
-    const std::string check = "python3 -c \"import ast, sys; ast.parse(open(sys.argv[1]).read())\" ";
+    const std::string check =
+        "python3 -c \"import ast, sys; ast.parse(open(sys.argv[1]).read())\" ";
     EXPECT_EQ(std::system((check + path).c_str()), 0) << run.out;
   }
 }
 
 TEST(ExportCommand, RefusesAnOptionWithoutAName) {
-  const CommandOutput run = RunCommand(
-      ExportTo("megatron", "llama-3-8b", "tp2.pp1.dp4.sp1", {"--loss", "chunked:8"}));
+  const CommandOutput run =
+      RunCommand(ExportTo("megatron", "llama-3-8b", "tp2.pp1.dp4.sp1", {"--loss", "chunked:8"}));
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("--loss chunked:8: Megatron-LM has no flag for it; must be plain"));
+  EXPECT_THAT(run.err,
+              HasSubstr("--loss chunked:8: Megatron-LM has no flag for it; must be plain"));
 }
 
 TEST(ExportCommand, MegatronIsAShellScript) {

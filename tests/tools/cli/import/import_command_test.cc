@@ -53,8 +53,8 @@ TEST(ImportCommand, ExitsWithTwoWhereAnEntryIsRejectedOrNoLayoutComesOut) {
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_TRUE(json::parse(run.out)["layout"].is_null());
   EXPECT_THAT(json::parse(run.out)["missing"].dump(), HasSubstr("--gpus N"));
-  run = RunCommand({"import", "--from", "megatron", list, "--gpus", "8", "--set",
-                    "micro-batch-size=1"});
+  run = RunCommand(
+      {"import", "--from", "megatron", list, "--gpus", "8", "--set", "micro-batch-size=1"});
   EXPECT_EQ(run.exit_code, 0) << run.out;
 }
 

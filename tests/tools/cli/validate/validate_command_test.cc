@@ -110,7 +110,8 @@ TEST_F(ValidateCommandTest, UnknownHardwareAndFrameworksAreReasonsNotErrors) {
   const CommandOutput run = RunCommand({"validate", "--measurements", runs, "--rows", rows});
   EXPECT_EQ(run.exit_code, 3) << run.err;
   EXPECT_THAT(Read(rows), HasSubstr("0,,,,,,,gpu = X1: no cluster preset for this GPU,,,,,0,,,\n"));
-  EXPECT_THAT(Read(rows), HasSubstr("framework = odd: no framework profile of this name,,,,,0,,,\n"));
+  EXPECT_THAT(Read(rows),
+              HasSubstr("framework = odd: no framework profile of this name,,,,,0,,,\n"));
 }
 
 TEST_F(ValidateCommandTest, AHeaderAloneIsAnEmptyReport) {

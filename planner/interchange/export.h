@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "planner/interchange/export_job.h"
+#include "planner/interchange/exported_job.h"
 
 namespace meshwright::planner {
 
@@ -35,8 +36,11 @@ absl::StatusOr<ExportTarget> ParseExportTarget(std::string_view text);
 // Returns the profile whose rules a layout for the target must keep.
 std::string_view ProfileOfTarget(ExportTarget target);
 
-// Returns the exported text. Checks the layout against the model, the batch and what the framework
-// can do.
+// Returns the files and words of the export. Checks the layout against the model, the batch and
+// what the framework can do.
+absl::StatusOr<ExportedJob> MakeExportedJob(ExportTarget target, const ExportJob& job);
+
+// Returns the same as one text: the framework's file, or the script that starts torchrun.
 absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job);
 
 }  // namespace meshwright::planner

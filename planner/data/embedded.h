@@ -18,6 +18,8 @@ struct EmbeddedFile {
 absl::Span<const EmbeddedFile> EmbeddedModels();
 absl::Span<const EmbeddedFile> EmbeddedClusters();
 absl::Span<const EmbeddedFile> EmbeddedProfiles();
+// Returns the files of planner/data/launch, templates of scripts that start a run.
+absl::Span<const EmbeddedFile> EmbeddedLaunchTemplates();
 // Returns planner/data/families.json alone.
 absl::Span<const EmbeddedFile> EmbeddedFamilies();
 // Returns planner/data/architectures.json alone.

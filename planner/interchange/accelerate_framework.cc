@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/status_macros.h"
+#include "planner/interchange/file_export.h"
 #include "planner/interchange/framework.h"
 #include "planner/interchange/hugging_face.h"
 #include "planner/interchange/yaml_text.h"
@@ -115,25 +116,24 @@ absl::Status PrepareAccelerate(const ExportJob& job, Settings& settings) {
   return PrepareFsdp2(job, settings);
 }
 
-absl::StatusOr<std::string> ExportAccelerate(const ExportJob& job, const Settings& settings) {
+absl::StatusOr<ExportedJob> ExportAccelerate(const ExportJob& job, const Settings& settings) {
   ASSIGN_OR_RETURN(const std::vector<Spelling> keys, SpellAll(kAccelerateKeys, settings));
-  ASSIGN_OR_RETURN(const std::vector<Spelling> arguments, TrainerArguments(settings));
-  std::string text = CommentLines(
-      {absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
-       absl::StrCat("on ", job.layout.devices(),
-                    " devices with Hugging Face's Trainer and accelerate, for sequences of ",
-                    job.training.seq_len, " tokens. Start the script on"),
-       "every node; its data, learning rate and checkpoints are yours:"});
-  absl::StrAppend(&text, "#   accelerate launch --config_file THIS_FILE train.py");
-  for (const Spelling& argument : arguments) {
-    absl::StrAppend(&text, " \\\n#     ", std::string(argument.row->name), " ", argument.value);
-  }
-  absl::StrAppend(&text, "\n", CommentLines(job.notes));
+  std::string notes = CommentLines(job.notes);
   if (job.layout.norm == NormKernel::kEager) {
-    absl::StrAppend(&text,
-                    "# norm=eager: the norms of transformers, which it has without Liger.\n");
+    notes += "# norm=eager: the norms of transformers, which it has without Liger.\n";
   }
-  return text + YamlText(keys);
+  ExportedJob exported = FileExport(
+      job, "accelerate.yaml",
+      {absl::StrCat("on ", job.layout.devices(),
+                    " devices with Hugging Face's Trainer and accelerate, for sequences of ",
+                    job.training.seq_len, " tokens. Save this"),
+       "file as accelerate.yaml and start the script on every node; its data, learning rate and "
+       "checkpoints are yours:"});
+  exported.launcher = RankLauncher::kAccelerate;
+  exported.program = {"train.py"};
+  ASSIGN_OR_RETURN(exported.argument_lines, TrainerArgumentLines(settings));
+  FinishFile(exported, absl::StrCat(notes, YamlText(keys)));
+  return exported;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/status_macros.h"
+#include "planner/interchange/file_export.h"
 #include "planner/interchange/framework.h"
 #include "planner/interchange/yaml_text.h"
 #include "planner/layout/mesh.h"
@@ -133,18 +134,17 @@ absl::Status ResolveAutomodel(Settings& settings) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> ExportAutomodel(const ExportJob& job, const Settings& settings) {
+absl::StatusOr<ExportedJob> ExportAutomodel(const ExportJob& job, const Settings& settings) {
   ASSIGN_OR_RETURN(const std::vector<Spelling> keys, SpellAll(kAutomodelKeys, settings));
-  const NodePlacement placed = PlacementOf(job);
-  return absl::StrCat(
-      CommentLines(
-          {absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
-           absl::StrCat("on ", job.layout.devices(),
-                        " devices with NeMo AutoModel, for sequences of ", job.training.seq_len,
-                        " tokens. These keys belong into your recipe's file, which is "
-                        "started with"),
-           absl::StrCat("  automodel FILE --nproc-per-node ", placed.per_node)}),
-      CommentLines(job.notes), YamlText(keys));
+  ExportedJob exported = FileExport(
+      job, "automodel.yaml",
+      {absl::StrCat("on ", job.layout.devices(), " devices with NeMo AutoModel, for sequences of ",
+                    job.training.seq_len, " tokens. These keys belong"),
+       "into your recipe's file, automodel.yaml, which is started with"});
+  exported.program = {"-m", "nemo_automodel.cli.app"};
+  exported.argument_lines = {{exported.files.front().name}};
+  FinishFile(exported, absl::StrCat(CommentLines(job.notes), YamlText(keys)));
+  return exported;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/status_macros.h"
+#include "planner/interchange/file_export.h"
 #include "planner/interchange/framework.h"
 #include "planner/interchange/hugging_face.h"
 #include "planner/interchange/yaml_text.h"
@@ -135,17 +136,18 @@ absl::Status PrepareAxolotl(const ExportJob& job, Settings& settings) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> ExportAxolotl(const ExportJob& job, const Settings& settings) {
+absl::StatusOr<ExportedJob> ExportAxolotl(const ExportJob& job, const Settings& settings) {
   ASSIGN_OR_RETURN(const std::vector<Spelling> keys, SpellAll(kAxolotlKeys, settings));
-  const NodePlacement placed = PlacementOf(job);
-  return absl::StrCat(
-      CommentLines({absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
-                    absl::StrCat("on ", job.layout.devices(),
-                                 " devices with Axolotl. base_model, datasets, learning rate and "
-                                 "checkpoints are yours."),
-                    absl::StrCat("  torchrun --nnodes ", placed.nodes, " --nproc-per-node ",
-                                 placed.per_node, " -m axolotl.cli.train THIS_FILE")}),
-      CommentLines(job.notes), YamlText(keys));
+  ExportedJob exported =
+      FileExport(job, "axolotl.yaml",
+                 {absl::StrCat("on ", job.layout.devices(),
+                               " devices with Axolotl. base_model, datasets, learning rate and "
+                               "checkpoints are yours."),
+                  "Save this file as axolotl.yaml, then:"});
+  exported.program = {"-m", "axolotl.cli.train"};
+  exported.argument_lines = {{exported.files.front().name}};
+  FinishFile(exported, absl::StrCat(CommentLines(job.notes), YamlText(keys)));
+  return exported;
 }
 
 }  // namespace

@@ -212,36 +212,34 @@ absl::Status ResolveBridge(Settings& settings) {
   return ResolveMegatron(settings);
 }
 
-// Returns an override as one word of the shell, whose value Hydra reads as a text.
+// Returns an override as one argument, whose value Hydra reads as a text.
 std::string Override(const Spelling& spelling) {
   std::string value = spelling.value;
-  const bool is_plain = value.find_first_of("|()*[] ") == std::string::npos;
   if (value.find_first_of("|()*") != std::string::npos) value = absl::StrCat("'", value, "'");
-  const std::string word = absl::StrCat(std::string(spelling.row->name), "=", value);
-  return is_plain ? word : absl::StrCat("\"", word, "\"");
+  return absl::StrCat(std::string(spelling.row->name), "=", value);
 }
 
-absl::StatusOr<std::string> ExportBridge(const ExportJob& job, const Settings& settings) {
+absl::StatusOr<ExportedJob> ExportBridge(const ExportJob& job, const Settings& settings) {
   ASSIGN_OR_RETURN(const std::vector<Spelling> spellings, SpellAll(kBridgeOverrides, settings));
-  std::string text = "#!/usr/bin/env bash\n" +
-                     CommentLines({absl::StrCat(job.model.name, " as ", FormatLayout(job.layout))});
-  absl::StrAppend(&text, "# on ", job.layout.devices(),
-                  " devices with Megatron-Bridge. RECIPE names the recipe of the model. Data, "
-                  "learning rate and\n# checkpoints are yours: pass their overrides to this "
-                  "script.\n",
-                  CommentLines(job.notes));
+  ExportedJob exported;
+  exported.program = {"scripts/training/run_recipe.py"};
+  exported.asked = {{"--recipe", "RECIPE", "names the recipe of the model"}};
+  exported.comments = {
+      absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
+      absl::StrCat("on ", job.layout.devices(),
+                   " devices with Megatron-Bridge. RECIPE names the recipe of the model. Data, "
+                   "learning rate and"),
+      "checkpoints are yours: pass their overrides to this script."};
+  exported.comments.insert(exported.comments.end(), job.notes.begin(), job.notes.end());
   if (job.layout.norm == NormKernel::kEager) {
-    absl::StrAppend(&text,
-                    "# norm=eager: Transformer Engine's norm is fused, so this run is "
-                    "faster and smaller than estimated.\n");
+    exported.comments.push_back(
+        "norm=eager: Transformer Engine's norm is fused, so this run is faster and smaller than "
+        "estimated.");
   }
-  absl::StrAppend(&text, TorchrunLines(PlacementOf(job)),
-                  "  scripts/training/run_recipe.py --recipe \"${RECIPE:?names the recipe of the "
-                  "model}\"");
   for (const Spelling& spelling : spellings) {
-    absl::StrAppend(&text, " \\\n  ", Override(spelling));
+    exported.argument_lines.push_back({Override(spelling)});
   }
-  return text + " \\\n  \"$@\"\n";
+  return exported;
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ void AddJson(absl::string_view name, const std::string& value, ordered_json& roo
 
 // DeepSpeed ignores sections that it does not know, so that arguments of the Trainer that its file
 // has no key for stand in one.
-absl::StatusOr<std::string> ExportDeepspeed(const ExportJob&, const Settings& settings) {
+absl::StatusOr<ExportedJob> ExportDeepspeed(const ExportJob& job, const Settings& settings) {
   ordered_json json = ordered_json::object();
   ASSIGN_OR_RETURN(const std::vector<Spelling> keys, SpellAll(kDeepspeedKeys, settings));
   for (const Spelling& key : keys) AddJson(AbslView(key.row->name), key.value, json);
@@ -152,7 +152,20 @@ absl::StatusOr<std::string> ExportDeepspeed(const ExportJob&, const Settings& se
     absl::ConsumePrefix(&name, "--");
     AddJson(absl::StrCat(AbslView(kTrainerSection), name), argument.value, json);
   }
-  return json.dump(2) + "\n";
+  ExportedJob exported;
+  exported.is_file = true;
+  exported.files = {{"deepspeed.json", json.dump(2) + "\n"}};
+  exported.comments = {
+      absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
+      absl::StrCat("on ", job.layout.devices(),
+                   " devices with Hugging Face's Trainer and DeepSpeed, for sequences of ",
+                   job.training.seq_len, " tokens."),
+      "The script, its data, learning rate and checkpoints are yours."};
+  exported.program = {"train.py"};
+  ASSIGN_OR_RETURN(exported.argument_lines, TrainerArgumentLines(settings));
+  exported.argument_lines.insert(exported.argument_lines.begin(),
+                                 {"--deepspeed", exported.files.front().name});
+  return exported;
 }
 
 }  // namespace

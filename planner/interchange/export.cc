@@ -13,6 +13,7 @@
 #include "planner/catalog/catalog.h"
 #include "planner/interchange/aside_keys.h"
 #include "planner/interchange/framework.h"
+#include "planner/interchange/launch_script.h"
 #include "planner/layout/keys.h"
 #include "planner/profile/context.h"
 #include "planner/profile/model_part.h"
@@ -30,7 +31,9 @@ const Framework& FrameworkOf(ExportTarget target) {
 }
 
 absl::Status CheckRuns(const Framework& framework, const ExportJob& job) {
-  ASSIGN_OR_RETURN(const FrameworkProfile profile, FindProfile(framework.profile));
+  ASSIGN_OR_RETURN(const FrameworkProfile profile,
+                   FindProfile(framework.profile_of == nullptr ? framework.profile
+                                                               : framework.profile_of(job.layout)));
   const ClusterSpec any_cluster;
   const EstimateContext context{job.model, any_cluster, job.training, profile};
   RuleInput input = RuleInputOf(context, job.layout.devices());
@@ -167,7 +170,7 @@ absl::StatusOr<ExportTarget> ParseExportTarget(std::string_view text) {
   return static_cast<ExportTarget>(std::find(all.begin(), all.end(), framework) - all.begin());
 }
 
-absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
+absl::StatusOr<ExportedJob> MakeExportedJob(ExportTarget target, const ExportJob& job) {
   const Framework& framework = FrameworkOf(target);
   RETURN_IF_ERROR(Validate(job.model));
   RETURN_IF_ERROR(Validate(job.training));
@@ -180,9 +183,16 @@ absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
   Settings settings = SettingsOf(job);
   RETURN_IF_ERROR(CheckSaid(framework, job, settings));
   RETURN_IF_ERROR(framework.prepare(job, settings));
-  ASSIGN_OR_RETURN(std::string text, framework.write(job, settings));
+  ASSIGN_OR_RETURN(ExportedJob exported, framework.write(job, settings));
   RETURN_IF_ERROR(CheckRuns(framework, job));
-  return text;
+  exported.placed = PlacementOf(job);
+  return exported;
+}
+
+absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
+  ASSIGN_OR_RETURN(const ExportedJob exported, MakeExportedJob(target, job));
+  if (exported.is_file) return exported.files.front().text;
+  return LaunchScript(exported, {});
 }
 
 }  // namespace meshwright::planner

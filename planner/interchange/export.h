@@ -27,6 +27,7 @@ enum class ExportTarget : uint8_t {
   kLlamaFactory,
   kAxolotl,
   kSwift,
+  kVerl,
   kAutomodel,
   kNanotron
 };

@@ -27,9 +27,6 @@ struct ExportJob {
 // others: torchrun takes --nproc-per-node on each node separately.
 NodePlacement PlacementOf(const ExportJob& job);
 
-// Returns the lines of a shell script that start torchrun on every node, up to its script.
-std::string TorchrunLines(const NodePlacement& placed);
-
 // Returns each comment as a line "# ...".
 std::string CommentLines(const std::vector<std::string>& comments);
 

@@ -1,9 +1,10 @@
 #include "planner/interchange/export_megatron.h"
 
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/text/status_macros.h"
 #include "planner/interchange/megatron_arithmetic.h"
 #include "planner/interchange/megatron_hybrid.h"
@@ -13,54 +14,77 @@
 namespace meshwright::planner {
 namespace {
 
-absl::Status AddFlags(NameTable table, const Settings& settings, MegatronScript& script) {
+absl::Status AddFlags(NameTable table, const Settings& settings, ExportedJob& exported) {
   ASSIGN_OR_RETURN(const std::vector<Spelling> spellings, SpellAll(table, settings));
-  for (std::string& line : FlagLines(table, spellings)) script.flags.push_back(std::move(line));
+  for (std::vector<std::string>& line : FlagLines(table, spellings)) {
+    exported.argument_lines.push_back(std::move(line));
+  }
   return absl::OkStatus();
 }
 
+// Returns the words of a line of flags, of which one in single quotes may hold blanks.
+std::vector<std::string> WordsOf(const std::string& line) {
+  std::vector<std::string> words;
+  bool in_quotes = false;
+  for (const absl::string_view part : absl::StrSplit(line, '\'')) {
+    if (in_quotes) {
+      words.emplace_back(part);
+    } else {
+      for (const absl::string_view word : absl::StrSplit(part, ' ', absl::SkipEmpty())) {
+        words.emplace_back(word);
+      }
+    }
+    in_quotes = !in_quotes;
+  }
+  return words;
+}
+
 // Says where a kernel of the layout is not what the flags choose.
-void AddKernelComments(const Layout& layout, MegatronScript& script) {
+void AddKernelComments(const Layout& layout, std::vector<std::string>& comments) {
   if (layout.attention == AttentionKernel::kFlash1 ||
       layout.attention == AttentionKernel::kFlash3) {
     std::string name(AttentionKernelName(layout.attention));
-    script.comments.push_back("attn=" + name +
-                              ": Transformer Engine takes the newest flash-attn it finds "
-                              "installed; no flag names a version.");
+    comments.push_back("attn=" + name +
+                       ": Transformer Engine takes the newest flash-attn it finds "
+                       "installed; no flag names a version.");
   }
   if (layout.norm == NormKernel::kEager) {
-    script.comments.push_back(
+    comments.push_back(
         "norm=eager: Transformer Engine's norm is fused, so this run is faster and smaller than "
         "estimated.");
   }
 }
 
+// Tensor and context parallel need their collectives in launch order; FSDP needs them unordered.
+std::vector<EnvironmentVariable> ConnectionsOf(const Layout& layout) {
+  constexpr char kName[] = "CUDA_DEVICE_MAX_CONNECTIONS";
+  if (layout.zero >= 2) return {{kName, std::nullopt}};
+  if (layout.tp > 1 || layout.cp > 1) return {{kName, "1"}};
+  return {};
+}
+
 }  // namespace
 
-absl::StatusOr<std::string> ExportMegatron(const ExportJob& job, const Settings& settings) {
-  const Layout& layout = job.layout;
-  MegatronScript script;
-  RETURN_IF_ERROR(AddFlags(MegatronLayoutFlags(), settings, script));
-  RETURN_IF_ERROR(AddModel(job.model, job.training.seq_len, script));
-  RETURN_IF_ERROR(AddFlags(MegatronFurtherFlags(), settings, script));
-  AddKernelComments(layout, script);
-
-  std::string text = "#!/usr/bin/env bash\n" +
-                     CommentLines({absl::StrCat(job.model.name, " as ", FormatLayout(layout))});
-  absl::StrAppend(&text, "# on ", layout.devices(),
-                  " devices with Megatron-LM. Data, tokenizer, learning rate and checkpoints are "
-                  "yours: pass their\n# flags to this script.\n");
-  absl::StrAppend(&text, CommentLines(job.notes), CommentLines(script.comments));
-  // Tensor and context parallel need their collectives in launch order; FSDP needs them unordered.
-  if (layout.zero >= 2) {
-    absl::StrAppend(&text, "unset CUDA_DEVICE_MAX_CONNECTIONS\n");
-  } else if (layout.tp > 1 || layout.cp > 1) {
-    absl::StrAppend(&text, "export CUDA_DEVICE_MAX_CONNECTIONS=1\n");
-  }
-  absl::StrAppend(&text, TorchrunLines(PlacementOf(job)),
-                  IsHybrid(job.model) ? "  pretrain_hybrid.py" : "  pretrain_gpt.py", " \\\n  ",
-                  absl::StrJoin(script.flags, " \\\n  "), " \\\n  \"$@\"\n");
-  return text;
+absl::StatusOr<ExportedJob> ExportMegatron(const ExportJob& job, const Settings& settings) {
+  ExportedJob exported;
+  RETURN_IF_ERROR(AddFlags(MegatronLayoutFlags(), settings, exported));
+  MegatronScript model;
+  RETURN_IF_ERROR(AddModel(job.model, job.training.seq_len, model));
+  for (const std::string& line : model.flags) exported.argument_lines.push_back(WordsOf(line));
+  RETURN_IF_ERROR(AddFlags(MegatronFurtherFlags(), settings, exported));
+  exported.program = {IsHybrid(job.model) ? "pretrain_hybrid.py" : "pretrain_gpt.py"};
+  exported.environment = ConnectionsOf(job.layout);
+  std::vector<std::string>& comments = exported.comments;
+  comments = {
+      absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
+      absl::StrCat("on ", job.layout.devices(),
+                   " devices with Megatron-LM. Data, tokenizer, learning rate and checkpoints are "
+                   "yours: pass their"),
+      "flags to this script."};
+  comments.insert(comments.end(), job.notes.begin(), job.notes.end());
+  comments.insert(comments.end(), model.comments.begin(), model.comments.end());
+  AddKernelComments(job.layout, comments);
+  return exported;
 }
 
 }  // namespace meshwright::planner

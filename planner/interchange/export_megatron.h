@@ -14,6 +14,6 @@ namespace meshwright::planner {
 // 0.14 too. The script passes its own arguments on, because the user chooses data, tokenizer,
 // learning rate and checkpoints. Returns InvalidArgument if Megatron-LM has no flag for a part of
 // the model. REQUIRES: PrepareMegatron() made the settings.
-absl::StatusOr<std::string> ExportMegatron(const ExportJob& job, const Settings& settings);
+absl::StatusOr<ExportedJob> ExportMegatron(const ExportJob& job, const Settings& settings);
 
 }  // namespace meshwright::planner

@@ -27,6 +27,7 @@ struct EnvironmentVariable {
 // What starts the ranks of one node.
 enum class RankLauncher : uint8_t {
   kTorchrun,
+  kRay,         // ray symmetric-run … -- PROGRAM ARGUMENTS
   kAccelerate,  // accelerate launch, with the first file as its --config_file
   // The program calls torchrun itself, and reads NNODES, NPROC_PER_NODE, NODE_RANK, MASTER_ADDR and
   // MASTER_PORT.

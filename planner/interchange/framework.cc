@@ -10,8 +10,8 @@ const std::vector<const Framework*>& Frameworks() {
   static const std::vector<const Framework*> frameworks = {
       &MegatronFramework(),   &BridgeFramework(),    &TorchtitanFramework(),
       &AccelerateFramework(), &DeepspeedFramework(), &LlamaFactoryFramework(),
-      &AxolotlFramework(),    &SwiftFramework(),     &AutomodelFramework(),
-      &NanotronFramework()};
+      &AxolotlFramework(),    &SwiftFramework(),     &VerlFramework(),
+      &AutomodelFramework(),  &NanotronFramework()};
   return frameworks;
 }
 

@@ -14,6 +14,7 @@
 #include "planner/catalog/config_keys.h"
 #include "planner/containers/enum_set.h"
 #include "planner/interchange/export_job.h"
+#include "planner/interchange/exported_job.h"
 #include "planner/interchange/name_table.h"
 #include "planner/interchange/settings.h"
 #include "planner/profile/model_part.h"
@@ -27,7 +28,9 @@ struct Framework {
   std::string_view name;     // of --to and --from
   std::string_view release;  // whose names the tables have
   std::string_view profile;  // whose rules its layouts must keep
-  std::string_view lacks;    // begins the sentence about what it can't say
+  // Returns the profile of a layout, where layouts have several. Null: `profile` for all.
+  std::string_view (*profile_of)(const Layout& layout) = nullptr;
+  std::string_view lacks;  // begins the sentence about what it can't say
   ConfigSyntax syntax = ConfigSyntax::kLaunchLine;
   // The tables of names. An import reads all of them, an export writes the first `written`.
   std::array<NameTable, 3> tables;
@@ -51,7 +54,7 @@ struct Framework {
   // lacks. Null: nothing to do.
   absl::Status (*prepare)(const ExportJob& job, Settings& settings) = nullptr;
   // REQUIRES: `prepare` accepted the job.
-  absl::StatusOr<std::string> (*write)(const ExportJob& job, const Settings& settings) = nullptr;
+  absl::StatusOr<ExportedJob> (*write)(const ExportJob& job, const Settings& settings) = nullptr;
   // Turns the framework's own way of counting into settings of the layout, after an import. Null:
   // nothing to do.
   absl::Status (*resolve)(Settings& settings) = nullptr;
@@ -65,6 +68,7 @@ const Framework& DeepspeedFramework();
 const Framework& LlamaFactoryFramework();
 const Framework& AxolotlFramework();
 const Framework& SwiftFramework();
+const Framework& VerlFramework();
 const Framework& AutomodelFramework();
 const Framework& NanotronFramework();
 
@@ -92,7 +96,10 @@ NameTable DeepspeedNames();
 // Begins the names of trainer arguments in a file of another syntax, which ignores the section.
 inline constexpr std::string_view kTrainerSection = "trainer_arguments.";
 
-// Returns the trainer's arguments for the settings, as words of a launch line or as JSON.
+// Returns the trainer's arguments for the settings.
 absl::StatusOr<std::vector<Spelling>> TrainerArguments(const Settings& settings);
+// Returns the same as words, one argument on a line.
+absl::StatusOr<std::vector<std::vector<std::string>>> TrainerArgumentLines(
+    const Settings& settings);
 
 }  // namespace meshwright::planner

@@ -57,7 +57,7 @@ absl::StatusOr<std::vector<ConfigEntry>> ReadEntries(const Framework& framework,
 }
 
 std::string NormalName(std::string_view name) {
-  while (!name.empty() && name.front() == '-') name.remove_prefix(1);
+  while (!name.empty() && (name.front() == '-' || name.front() == '+')) name.remove_prefix(1);
   return absl::StrReplaceAll(AbslView(name), {{"_", "-"}});
 }
 

@@ -120,6 +120,8 @@ absl::StatusOr<std::vector<ConfigEntry>> ReadLaunchEntries(const ConfigFile& fil
                 absl::StrContains(absl::string_view(word.text).substr(0, sign), '.'))) {
       entries.push_back(EntryOf(word, sign));
       takes_values = false;
+    } else if (word.text == "--") {
+      takes_values = false;
     } else if (word.text == "-m") {
       ++i;  // a module in place of a script
       takes_values = false;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/text/enum_names.h"
@@ -35,5 +36,7 @@ absl::StatusOr<std::string> LaunchScript(const ExportedJob& job, const LaunchReq
 
 // Returns the word as the shell reads it back: as it is, or in quotes.
 std::string ShellQuoted(std::string_view word);
+// Returns the words so, with blanks between them.
+std::string QuotedWords(const std::vector<std::string>& words);
 
 }  // namespace meshwright::planner

@@ -14,6 +14,8 @@ constexpr NameRow kLauncherRows[] = {
     {.name = "--num-nodes", .setting = "nodes"},
     {.name = "--num-processes", .setting = "gpus"},
     {.name = "--num-machines", .setting = "nodes"},
+    {.name = "--min-nodes", .setting = "nodes"},
+    {.name = "--address", .hint = kWhere},
     {.name = "--node-rank", .hint = kWhere},
     {.name = "--machine-rank", .hint = kWhere},
     {.name = "--master-*", .hint = kWhere},

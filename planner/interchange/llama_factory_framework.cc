@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/status_macros.h"
+#include "planner/interchange/file_export.h"
 #include "planner/interchange/framework.h"
 #include "planner/interchange/hugging_face.h"
 #include "planner/interchange/yaml_text.h"
@@ -93,17 +94,20 @@ absl::Status PrepareLlamaFactory(const ExportJob& job, Settings& settings) {
   return PrepareDeepspeed(job, settings);
 }
 
-absl::StatusOr<std::string> ExportLlamaFactory(const ExportJob& job, const Settings& settings) {
+absl::StatusOr<ExportedJob> ExportLlamaFactory(const ExportJob& job, const Settings& settings) {
   ASSIGN_OR_RETURN(const std::vector<Spelling> keys, SpellAll(kLlamaFactoryKeys, settings));
-  const NodePlacement placed = PlacementOf(job);
-  return absl::StrCat(
-      CommentLines({absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
-                    absl::StrCat("on ", job.layout.devices(),
-                                 " devices with LLaMA-Factory and DeepSpeed. model_name_or_path, "
-                                 "dataset, learning rate and checkpoints are yours."),
-                    absl::StrCat("  FORCE_TORCHRUN=1 NNODES=", placed.nodes, " NPROC_PER_NODE=",
-                                 placed.per_node, " llamafactory-cli train THIS_FILE")}),
-      CommentLines(job.notes), YamlText(keys));
+  ExportedJob exported = FileExport(
+      job, "llamafactory.yaml",
+      {absl::StrCat("on ", job.layout.devices(),
+                    " devices with LLaMA-Factory and DeepSpeed. model_name_or_path, dataset, "
+                    "learning rate and"),
+       "checkpoints are yours. Save this file as llamafactory.yaml, then:"});
+  exported.launcher = RankLauncher::kProgram;
+  exported.environment = {{"FORCE_TORCHRUN", "1"}};
+  exported.program = {"llamafactory-cli", "train"};
+  exported.argument_lines = {{exported.files.front().name}};
+  FinishFile(exported, absl::StrCat(CommentLines(job.notes), YamlText(keys)));
+  return exported;
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ std::vector<Word> WordsOf(const NameRow& row) {
 }
 
 std::string Normal(std::string_view name) {
-  while (!name.empty() && name.front() == '-') name.remove_prefix(1);
+  while (!name.empty() && (name.front() == '-' || name.front() == '+')) name.remove_prefix(1);
   return absl::StrReplaceAll(AbslView(name), {{"_", "-"}});
 }
 
@@ -127,24 +127,24 @@ absl::StatusOr<std::vector<Spelling>> SpellAll(NameTable table, const Settings& 
   return spellings;
 }
 
-std::vector<std::string> FlagLines(NameTable table, const std::vector<Spelling>& spellings) {
-  std::vector<std::string> lines;
+std::vector<std::vector<std::string>> FlagLines(NameTable table,
+                                                const std::vector<Spelling>& spellings) {
+  std::vector<std::vector<std::string>> lines;
   const NameRow* line = nullptr;  // the row that begins the last line
   for (const Spelling& spelling : spellings) {
     const NameRow* first = spelling.row;
     while (first->joins && first != table.data()) --first;
-    std::string text(spelling.row->name);
-    if (spelling.row->quoted) {
-      absl::StrAppend(&text, " '", spelling.value, "'");
-    } else if (!spelling.value.empty()) {
-      absl::StrAppend(&text, " ", spelling.value);
-    }
-    if (first == line) {
-      absl::StrAppend(&lines.back(), " ", text);
-    } else {
-      lines.push_back(std::move(text));
-    }
+    if (first != line) lines.emplace_back();
     line = first;
+    std::vector<std::string>& words = lines.back();
+    words.emplace_back(spelling.row->name);
+    if (spelling.row->quoted) {
+      words.push_back(spelling.value);
+      continue;
+    }
+    for (const absl::string_view word : absl::StrSplit(spelling.value, ' ', absl::SkipEmpty())) {
+      words.emplace_back(word);
+    }
   }
   return lines;
 }

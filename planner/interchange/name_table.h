@@ -63,15 +63,17 @@ std::vector<std::string> UnsaidMeanings(const NameRow& row);
 std::string AcceptedWords(const NameRow& row);
 
 // Returns the row for a name: the one that has it, else the longest whose * stands for its end.
-// Returns null if there is none. Underscores and hyphens are the same,
-// and a name may have or lack the hyphens of a flag.
+// Returns null if there is none. Underscores and hyphens are the same, and a name may have or lack
+// the hyphens of a flag and Hydra's + of a new key.
 const NameRow* FindRow(absl::Span<const NameTable> tables, std::string_view name);
 
 // Returns what the tables write for the settings, in the order of their rows.
 absl::StatusOr<std::vector<Spelling>> SpellAll(NameTable table, const Settings& settings);
 
-// Returns the flags as lines of a shell script. Rows that join the row above are on its line.
-// REQUIRES: the spellings are of rows of the table, in its order.
-std::vector<std::string> FlagLines(NameTable table, const std::vector<Spelling>& spellings);
+// Returns the flags as words, in lines of a script. Rows that join the row above are on its line,
+// and blanks separate the words of a value that is not `quoted`. REQUIRES: the spellings are of
+// rows of the table, in its order.
+std::vector<std::vector<std::string>> FlagLines(NameTable table,
+                                                const std::vector<Spelling>& spellings);
 
 }  // namespace meshwright::planner

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/status_macros.h"
+#include "planner/interchange/file_export.h"
 #include "planner/interchange/framework.h"
 #include "planner/interchange/yaml_text.h"
 
@@ -75,17 +76,18 @@ absl::Status ResolveNanotron(Settings& settings) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> ExportNanotron(const ExportJob& job, const Settings& settings) {
+absl::StatusOr<ExportedJob> ExportNanotron(const ExportJob& job, const Settings& settings) {
   ASSIGN_OR_RETURN(const std::vector<Spelling> keys, SpellAll(kNanotronKeys, settings));
-  const NodePlacement placed = PlacementOf(job);
-  std::string text = CommentLines(
-      {absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
-       absl::StrCat("on ", job.layout.devices(),
-                    " devices with nanotron. These keys belong into your configuration file, which "
-                    "is started with"),
-       absl::StrCat("  torchrun --nnodes ", placed.nodes, " --nproc-per-node ", placed.per_node,
-                    " run_train.py --config-file FILE")});
-  return absl::StrCat(text, CommentLines(job.notes), YamlText(keys));
+  ExportedJob exported = FileExport(
+      job, "nanotron.yaml",
+      {absl::StrCat("on ", job.layout.devices(),
+                    " devices with nanotron. These keys belong into your configuration file, "
+                    "nanotron.yaml, which is"),
+       "started with"});
+  exported.program = {"run_train.py"};
+  exported.argument_lines = {{"--config-file", exported.files.front().name}};
+  FinishFile(exported, absl::StrCat(CommentLines(job.notes), YamlText(keys)));
+  return exported;
 }
 
 }  // namespace

@@ -206,24 +206,21 @@ absl::Status PrepareSwift(const ExportJob& job, Settings& settings) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> ExportSwift(const ExportJob& job, const Settings& settings) {
+absl::StatusOr<ExportedJob> ExportSwift(const ExportJob& job, const Settings& settings) {
   ASSIGN_OR_RETURN(const std::vector<Spelling> arguments, SpellAll(kSwiftArguments, settings));
-  const NodePlacement placed = PlacementOf(job);
-  std::string text = "#!/usr/bin/env bash\n" +
-                     CommentLines({absl::StrCat(job.model.name, " as ", FormatLayout(job.layout))});
-  absl::StrAppend(&text, "# on ", job.layout.devices(),
-                  " devices with ms-swift. MODEL names the model. Data, learning rate and "
-                  "checkpoints are yours:\n# pass their arguments to this script.\n",
-                  CommentLines(job.notes));
-  if (!placed.fills_last()) {
-    absl::StrAppend(&text, "# On the last node NPROC_PER_NODE is ", placed.on_last, ".\n");
-  }
-  absl::StrAppend(&text, "NNODES=", placed.nodes, " NPROC_PER_NODE=", placed.per_node,
-                  " megatron sft --model \"${MODEL:?names the model}\"");
-  for (const std::string& line : FlagLines(kSwiftArguments, arguments)) {
-    absl::StrAppend(&text, " \\\n  ", line);
-  }
-  return text + " \\\n  \"$@\"\n";
+  ExportedJob exported;
+  exported.launcher = RankLauncher::kProgram;
+  exported.program = {"megatron", "sft"};
+  exported.asked = {{"--model", "MODEL", "names the model"}};
+  exported.argument_lines = FlagLines(kSwiftArguments, arguments);
+  exported.comments = {
+      absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
+      absl::StrCat("on ", job.layout.devices(),
+                   " devices with ms-swift. MODEL names the model. Data, learning rate and "
+                   "checkpoints are yours:"),
+      "pass their arguments to this script."};
+  exported.comments.insert(exported.comments.end(), job.notes.begin(), job.notes.end());
+  return exported;
 }
 
 }  // namespace

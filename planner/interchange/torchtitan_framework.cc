@@ -8,6 +8,7 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/interchange/export_job.h"
+#include "planner/interchange/file_export.h"
 #include "planner/interchange/framework.h"
 #include "planner/interchange/torchtitan_models.h"
 #include "planner/layout/mesh.h"
@@ -331,21 +332,16 @@ std::string FieldLines(const std::vector<Spelling>& spellings) {
   return text;
 }
 
-absl::StatusOr<std::string> ExportTorchtitan(const ExportJob& job, const Settings& settings) {
+absl::StatusOr<ExportedJob> ExportTorchtitan(const ExportJob& job, const Settings& settings) {
   ASSIGN_OR_RETURN(const std::vector<Spelling> spellings, SpellAll(kTorchtitanFields, settings));
-  std::string text =
-      CommentLines({absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
-                    absl::StrCat("on ", job.layout.devices(),
-                                 " devices with torchtitan 0.3. Save this file as layout.py on the "
-                                 "PYTHONPATH, then:")});
-  const NodePlacement placed = PlacementOf(job);
-  absl::StrAppendFormat(&text,
-                        "#   torchrun --nnodes %d --nproc-per-node %d -m torchtitan.train "
-                        "--module layout --config train\n",
-                        placed.nodes, placed.per_node);
-  if (!placed.fills_last()) {
-    absl::StrAppendFormat(&text, "# On the last node --nproc-per-node is %d.\n", placed.on_last);
-  }
+  ExportedJob exported =
+      FileExport(job, "layout.py",
+                 {absl::StrCat("on ", job.layout.devices(),
+                               " devices with torchtitan 0.3. Save this file as layout.py on the "
+                               "PYTHONPATH, then:")});
+  exported.program = {"-m", "torchtitan.train"};
+  exported.argument_lines = {{"--module", "layout", "--config", "train"}};
+  std::string text;
   const TorchtitanFlavor* flavor = FindTorchtitanFlavor(job.model);
   absl::StrAppend(&text, "# Data, tokenizer, learning rate and checkpoints are yours.\n",
                   CommentLines(job.notes), CommentLines(Comments(job)),
@@ -370,7 +366,8 @@ absl::StatusOr<std::string> ExportTorchtitan(const ExportJob& job, const Setting
       "\")\n    return Trainer.Config(\n        model_spec=model_spec,\n");
   AppendLoss(job, text);
   absl::StrAppend(&text, FieldLines(spellings), "    )\n");
-  return text;
+  FinishFile(exported, std::move(text));
+  return exported;
 }
 
 // Counts the stages as torchtitan does.

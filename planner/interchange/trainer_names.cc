@@ -1,4 +1,5 @@
 // The arguments of transformers' Trainer (TrainingArguments) and of TRL's trainers and scripts.
+#include "base/text/status_macros.h"
 #include "planner/interchange/framework.h"
 
 namespace meshwright::planner {
@@ -89,6 +90,16 @@ NameTable TrainerNames() { return kTrainerRows; }
 
 absl::StatusOr<std::vector<Spelling>> TrainerArguments(const Settings& settings) {
   return SpellAll(kTrainerRows, settings);
+}
+
+absl::StatusOr<std::vector<std::vector<std::string>>> TrainerArgumentLines(
+    const Settings& settings) {
+  ASSIGN_OR_RETURN(const std::vector<Spelling> arguments, TrainerArguments(settings));
+  std::vector<std::vector<std::string>> lines;
+  for (const Spelling& argument : arguments) {
+    lines.push_back({std::string(argument.row->name), argument.value});
+  }
+  return lines;
 }
 
 }  // namespace meshwright::planner

@@ -266,7 +266,7 @@ TEST(Export, StartsFewerProcessesOnALastNodeThatIsPartlyFilled) {
                         "torchrun --nnodes 2 --nproc-per-node \"$processes\" "));
   EXPECT_THAT(*Export(ExportTarget::kTorchtitan, job),
               HasSubstr("--nnodes 2 --nproc-per-node 8 -m torchtitan.train --module layout "
-                        "--config train\n# On the last node --nproc-per-node is 4.\n"));
+                        "--config train\n# The last node runs 4 processes.\n"));
   job.devices_per_node = 6;
   EXPECT_THAT(*Export(ExportTarget::kMegatron, job),
               HasSubstr("torchrun --nnodes 2 --nproc-per-node 6 "));

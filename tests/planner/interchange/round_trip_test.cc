@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Each, RoundTrip,
                          testing::Values(ExportTarget::kMegatron, ExportTarget::kMegatronBridge,
                                          ExportTarget::kTorchtitan, ExportTarget::kAccelerate,
                                          ExportTarget::kDeepspeed, ExportTarget::kLlamaFactory,
-                                         ExportTarget::kAxolotl, ExportTarget::kSwift,
+                                         ExportTarget::kAxolotl, ExportTarget::kSwift, ExportTarget::kVerl,
                                          ExportTarget::kAutomodel, ExportTarget::kNanotron),
                          [](const auto& test) {
                            std::string name(ExportTargetName(test.param));

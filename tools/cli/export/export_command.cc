@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_replace.h"
 #include "base/text/field_error.h"
@@ -12,6 +14,7 @@
 #include "planner/catalog/typed_layout.h"
 #include "planner/codec/json_codec.h"
 #include "planner/interchange/export.h"
+#include "planner/interchange/launch_script.h"
 #include "planner/spec/run_option_table.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
@@ -33,30 +36,62 @@ struct ExportFlags {
   int64_t global_batch = 0;  // 0: one micro-batch for every pipeline rank
   std::optional<int32_t> devices_per_node;
   std::string dtype = "bf16";
+  std::string launch;  // empty: the framework's file, or torchrun's script
+  std::string batch_template;
   std::array<std::string, planner::kRunOptions.size()> options;  // empty: the framework's default
   OutputFlags output;
 };
 
 constexpr int32_t kDefaultDevicesPerNode = 8;
 
-absl::StatusOr<int32_t> DevicesPerNode(const ExportFlags& flags, CommandContext& context) {
-  if (flags.devices_per_node) return *flags.devices_per_node;
-  if (flags.cluster.empty()) return kDefaultDevicesPerNode;
+// The nodes of a run, as far as its launch needs them.
+struct Hosts {
+  int32_t devices = kDefaultDevicesPerNode;
+  int64_t joined = 1;  // hosts whose devices scale_up joins
+};
+
+absl::StatusOr<Hosts> ReadHosts(const ExportFlags& flags, CommandContext& context) {
+  Hosts hosts;
+  if (flags.devices_per_node) hosts.devices = *flags.devices_per_node;
+  if (flags.cluster.empty()) return hosts;
   ASSIGN_OR_RETURN(const planner::SpecSource source,
                    ReadSpecSource(context.files, "cluster", flags.cluster));
   ASSIGN_OR_RETURN(const planner::ClusterSpec cluster,
                    planner::ResolveCluster(source, context.host_cores));
-  if (cluster.scale_up_spans_hosts) {
+  if (!cluster.scale_up_spans_hosts) {
+    if (!flags.devices_per_node) hosts.devices = cluster.devices_per_node;
+    return hosts;
+  }
+  if (!flags.devices_per_node) {
     return FieldError("gpus_per_node", "(absent)",
                       "the " + std::to_string(cluster.devices_per_node) + " devices of " +
                           source.name +
                           " that its scale_up joins stand in several hosts; must say how many "
                           "devices a host has");
   }
-  return cluster.devices_per_node;
+  hosts.joined = cluster.devices_per_node / std::max<int32_t>(1, hosts.devices);
+  return hosts;
 }
 
-absl::StatusOr<planner::ExportJob> ReadJob(const ExportFlags& flags, CommandContext& context) {
+absl::StatusOr<planner::LaunchRequest> ReadLaunch(const ExportFlags& flags, int64_t joined_nodes,
+                                                  CommandContext& context) {
+  planner::LaunchRequest request;
+  request.joined_nodes = std::max<int64_t>(1, joined_nodes);
+  if (!flags.launch.empty()) {
+    ASSIGN_OR_RETURN(request.form, KindOf(planner::kLaunchFormNames, "launch", flags.launch));
+  }
+  if (flags.batch_template.empty()) return request;
+  if (request.form != planner::LaunchForm::kSbatch) {
+    return FieldError("template", flags.batch_template,
+                      "is a batch file; must be absent, or --launch must be sbatch");
+  }
+  ASSIGN_OR_RETURN(request.batch_template,
+                   context.files.Read("template", flags.batch_template, kMaxSpecBytes));
+  return request;
+}
+
+absl::StatusOr<planner::ExportJob> ReadJob(const ExportFlags& flags, int32_t devices_per_node,
+                                           CommandContext& context) {
   planner::ExportJob job;
   ASSIGN_OR_RETURN(const planner::SpecSource source,
                    ReadModelSource(context, flags.model, flags.seq_len));
@@ -82,19 +117,28 @@ absl::StatusOr<planner::ExportJob> ReadJob(const ExportFlags& flags, CommandCont
   }
   job.notes = planner::NotesOnModel(source, job.training.seq_len);
   job.notes.insert(job.notes.end(), typed.notes.begin(), typed.notes.end());
-  ASSIGN_OR_RETURN(job.devices_per_node, DevicesPerNode(flags, context));
+  job.devices_per_node = devices_per_node;
   return job;
 }
 
 absl::Status RunExport(const ExportFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const planner::ExportTarget target, planner::ParseExportTarget(flags.to));
-  ASSIGN_OR_RETURN(const planner::ExportJob job, ReadJob(flags, context));
-  ASSIGN_OR_RETURN(const std::string text, planner::Export(target, job));
+  ASSIGN_OR_RETURN(const Hosts hosts, ReadHosts(flags, context));
+  ASSIGN_OR_RETURN(const planner::LaunchRequest launch, ReadLaunch(flags, hosts.joined, context));
+  ASSIGN_OR_RETURN(const planner::ExportJob job, ReadJob(flags, hosts.devices, context));
+  ASSIGN_OR_RETURN(const planner::ExportedJob exported, planner::MakeExportedJob(target, job));
+  ASSIGN_OR_RETURN(std::string script, planner::LaunchScript(exported, launch));
+  std::string text =
+      exported.is_file && flags.launch.empty() ? exported.files.front().text : script;
   if (flags.output.format == OutputFormat::kText) {
     context.out << text;
     return absl::OkStatus();
   }
-  PrintJson(planner::WriteOrderedJson(ExportText{flags.to, job, text}), context.out);
+  PrintJson(
+      planner::WriteOrderedJson(ExportText{
+          flags.to, job, exported, std::string(NameOf(planner::kLaunchFormNames, launch.form)),
+          std::move(text), std::move(script)}),
+      context.out);
   return absl::OkStatus();
 }
 
@@ -142,6 +186,19 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
       command->add_option("--dtype", flags->dtype, "Number format of the matrix products"),
       {"bf16", "fp16", "fp32", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8", "nvfp4"})
       ->capture_default_str();
+  command_line::TakeWords(
+      command->add_option(
+          "--launch", flags->launch,
+          "What starts the run: torchrun on every node, an srun line of an "
+          "allocation, or a batch file. Default: torchrun; a framework whose export "
+          "is a file of its own then prints that file"),
+      {kLaunchForms.begin(), kLaunchForms.end()});
+  command
+      ->add_option("--template", flags->batch_template,
+                   "Batch file for --launch sbatch, in which {command}, {nodes}, {gpus_per_node}, "
+                   "{env} and {segment} are filled in; a line with {segment} is left out where no "
+                   "nodes are joined")
+      ->option_text("FILE");
   for (size_t i = 0; i < planner::kRunOptions.size(); ++i) {
     const planner::RunOption& option = planner::kRunOptions[i];
     const std::string flag = absl::StrReplaceAll(AbslView(option.name), {{"_", "-"}});

@@ -198,6 +198,8 @@ void VisitFields(Result& result, Visitor& visit) {
   visit("worker_version", result.worker_version);
   visit("host", result.host);
   visit(planner::OnlyIf(!result.failed_agent.empty(), "failed_agent"), result.failed_agent);
+  visit(planner::OnlyIf(!result.command.empty(), "command"), result.command);
+  visit(planner::OnlyIf(!result.log_end.empty(), "log_end"), result.log_end);
 }
 
 }  // namespace meshwright::trial

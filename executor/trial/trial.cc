@@ -43,6 +43,7 @@ void VisitFields(Form& form, Visitor& visit) {
         plan.estimated_host_bytes);
   visit("slice", plan.slice);
   visit("trace", plan.trace);
+  visit("runner", plan.runner);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "base/text/enum_names.h"
 #include "executor/trial/memory_peaks.h"
+#include "executor/trial/runner_choice.h"
 #include "executor/trial/slice_result.h"
 #include "executor/trial/step_profile.h"
 #include "executor/trial/stop_rule.h"
@@ -50,6 +51,8 @@ struct TrialPlan {
   // (executor/trial/slice_runner.h).
   bool slice = false;
   bool trace = false;  // whether each rank reports its record of the last step
+  // Set if the trial runs in the user's own framework (executor/command); it has no workers then.
+  std::optional<RunnerChoice> runner;
 
   friend bool operator==(const TrialPlan&, const TrialPlan&) = default;
 };
@@ -148,6 +151,8 @@ struct TrialResult {
   // The agent of a gang (executor/gang) whose part failed; empty if that is the reporting agent
   // itself or if no part failed.
   std::string failed_agent;
+  std::string command;  // of a trial with a runner: what was started, as a shell reads it
+  std::string log_end;  // of a trial with a runner: the end of what the command printed
 
   friend bool operator==(const TrialResult&, const TrialResult&) = default;
 };

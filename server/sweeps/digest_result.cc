@@ -15,6 +15,8 @@ db::MeasuredTrial Measured(const trial::TrialResult& result, const nlohmann::jso
   measured.result_json = json.dump();
   measured.worker_version = result.worker_version;
   for (const trial::RankResult& rank : result.ranks) {
+    // A command of a runner may tell no memory.
+    if (rank.peak_bytes == 0) continue;
     measured.peak_bytes = std::max(measured.peak_bytes.value_or(0), rank.peak_bytes);
   }
   if (result.outcome == trial::TrialOutcome::kOk) {

@@ -8,7 +8,9 @@
 #include <iostream>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "executor/guard/guard.h"
 #include "executor/host/host.h"
 #include "tools/cli/app.h"
 #include "tools/cli/common/context.h"
@@ -39,6 +41,10 @@ std::string BinaryDir() {
 
 int main(int argc, char** argv) {
   meshwright::cli::OpenStandardDescriptors();
+  // Before anything starts a thread.
+  if (argc > 1 && std::string_view(argv[1]) == meshwright::guard::kGuardCommand) {
+    return meshwright::guard::GuardMain(argc, argv);
+  }
   // A closed reader shows up as a failed write, not as a signal.
   signal(SIGPIPE, SIG_IGN);
   meshwright::cli::Terminal out_terminal =

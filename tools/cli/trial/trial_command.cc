@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "executor/command/command_trial.h"
 #include "executor/trial/capabilities.h"
 #include "executor/trial/named_kernels.h"
 #include "executor/trial/slice_runner.h"
@@ -20,6 +21,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/common/devices_flag.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/common/runner_flags.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/common/utilisation_text.h"
 #include "tools/cli/io/json_output.h"
@@ -46,6 +48,7 @@ struct TrialFlags {
   std::string trace;
   bool slice = false;
   planner::Routing routing = planner::Routing::kBalanced;
+  RunnerFlags runner;
 };
 
 // The planner's prediction for the same layout here.
@@ -72,7 +75,8 @@ absl::StatusOr<Prediction> Predict(const TrialFlags& flags, const planner::Layou
 absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const wire::DeviceSet& devices,
                                           const planner::Layout& layout,
                                           const planner::SearchRequest& request,
-                                          const std::optional<int64_t>& memory_limit_bytes) {
+                                          const std::optional<int64_t>& memory_limit_bytes,
+                                          const std::optional<ChosenRunner>& runner) {
   const int32_t steps = flags.steps.value_or(trial::kMostAdaptiveSteps);
   RETURN_IF_ERROR(CheckRange("steps", steps, 1, trial::kMostSteps));
   RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
@@ -89,8 +93,11 @@ absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const wire::D
         absl::StrCat("the layout needs ", ranks, " ranks, but there are only ", devices.count,
                      devices.kind == planner::DeviceKind::kCpu ? "" : " CUDA devices"));
   }
-  RETURN_IF_ERROR(trial::CheckRules(request.model, layout, request.training, devices.kind));
+  if (!runner) {
+    RETURN_IF_ERROR(trial::CheckRules(request.model, layout, request.training, devices.kind));
+  }
   trial::TrialPlan plan;
+  if (runner) plan.runner = runner->choice;
   plan.model = request.model;
   plan.layout = layout;
   plan.training = request.training;
@@ -129,7 +136,8 @@ absl::Status EstimateMemoryHere(const TrialFlags& flags, const planner::SearchRe
 // `trace` gets the trace of all ranks, where it is wanted and the trial succeeds.
 trial::TrialResult Run(const TrialFlags& flags, const trial::TrialPlan& plan,
                        const planner::SearchRequest& request, const wire::DeviceSet& devices,
-                       std::string& trace, CommandContext& context) {
+                       const std::optional<ChosenRunner>& runner, std::string& trace,
+                       CommandContext& context) {
   ProgressLine progress(context.err);
   trial::TrialRunnerOptions options{
       .worker_path = context.worker_path(), .progress = {}, .cancel = &context.interrupted};
@@ -146,9 +154,10 @@ trial::TrialResult Run(const TrialFlags& flags, const trial::TrialPlan& plan,
   options.trace = [&](const std::vector<trial::RankTrace>& ranks) {
     trace = trial::StepTrace(plan.layout, ranks);
   };
-  trial::TrialResult result = flags.slice
-                                  ? trial::RunSliceTrial(plan, planner::ContextOf(request), options)
-                                  : trial::RunTrial(plan, options);
+  trial::TrialResult result =
+      runner ? command::RunCommandTrial(plan, runner->runner, HostOfCommands(context), options)
+      : flags.slice ? trial::RunSliceTrial(plan, planner::ContextOf(request), options)
+                    : trial::RunTrial(plan, options);
   progress.Finish();
   return result;
 }
@@ -182,6 +191,7 @@ void Print(const TrialFlags& flags, const planner::Layout& layout, const Predict
 absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const OutputFile trace_file, context.files.Claim("trace", flags.trace));
   ASSIGN_OR_RETURN(planner::Layout layout, planner::ParseLayout(flags.layout));
+  ASSIGN_OR_RETURN(const std::optional<ChosenRunner> runner, flags.runner.Read());
   ASSIGN_OR_RETURN(const wire::DeviceSet devices,
                    ResolveDevices(flags.devices, context.worker_path(), context));
   std::optional<int64_t> memory_limit_bytes;
@@ -189,6 +199,7 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
     ASSIGN_OR_RETURN(memory_limit_bytes, ParseMemoryLimit(*flags.memory_limit_gib));
   }
   TrialFlags resolved = flags;
+  if (runner) resolved.query.framework = runner->runner.framework;
   if (resolved.query.cluster.empty()) {
     if (flags.slice) {
       return FieldError("cluster", "", "a slice trial needs the cluster that the layout is for");
@@ -197,13 +208,14 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   }
   ASSIGN_OR_RETURN(const Prediction prediction,
                    Predict(resolved, layout, memory_limit_bytes, context));
-  layout = trial::WithNamedKernels(layout, prediction.request.profile, devices.kind);
-  ASSIGN_OR_RETURN(trial::TrialPlan plan,
-                   MakePlan(flags, devices, layout, prediction.request, memory_limit_bytes));
+  if (!runner) layout = trial::WithNamedKernels(layout, prediction.request.profile, devices.kind);
+  ASSIGN_OR_RETURN(trial::TrialPlan plan, MakePlan(flags, devices, layout, prediction.request,
+                                                   memory_limit_bytes, runner));
   RETURN_IF_ERROR(EstimateMemoryHere(flags, prediction.request, context.host_cores, plan));
   const StopRequest stop(context);
   std::string trace;
-  const trial::TrialResult result = Run(flags, plan, prediction.request, devices, trace, context);
+  const trial::TrialResult result =
+      Run(flags, plan, prediction.request, devices, runner, trace, context);
   Print(flags, layout, prediction, result, context.out);
   context.exit_code = result.outcome == trial::TrialOutcome::kOk          ? kExitOk
                       : result.outcome == trial::TrialOutcome::kCancelled ? stop.exit_code()
@@ -256,6 +268,10 @@ void AddTrialCommand(CLI::App& app, CommandContext& context) {
                  "Run one rank of each distinct stage alone, charge its communication from the "
                  "cluster's model and compose the step: one device answers for any layout")
       ->excludes("--trace");
+  flags->runner.Add(*command);
+  for (const char* const other : {"--runner", "--command"}) {
+    command->get_option(other)->excludes("--trace")->excludes("--slice");
+  }
   command_line::AddEnumOption<planner::Routing>(
       *command, "--routing", flags->routing,
       "How the router sends tokens: evenly to all experts, or to the experts with the best scores",

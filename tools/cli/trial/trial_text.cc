@@ -113,6 +113,7 @@ void PrintSteps(const trial::TrialResult& result, std::ostream& out) {
 }
 
 void PrintNumbers(const char* name, const std::vector<double>& numbers, std::ostream& out) {
+  if (numbers.empty()) return;
   out << name << ":";
   for (const double number : numbers) out << absl::StrFormat(" %.4f", number);
   out << "\n";
@@ -152,6 +153,28 @@ void PrintMemory(const std::vector<trial::RankResult>& ranks, std::ostream& out)
     table.Add(row);
   }
   table.Print(out);
+}
+
+// Prints the last lines of a command's log.
+void PrintLogEnd(const std::string& log_end, std::ostream& out) {
+  constexpr int kMostLines = 20;
+  if (log_end.empty()) return;
+  size_t begin = log_end.size();
+  for (int line = 0; line <= kMostLines && begin != std::string::npos && begin > 0; ++line) {
+    begin = log_end.rfind('\n', begin - 1);
+  }
+  out << "the end of its log:\n" << log_end.substr(begin == std::string::npos ? 0 : begin + 1);
+  if (log_end.back() != '\n') out << "\n";
+}
+
+// Prints what a command's log told of the fullest rank.
+void PrintCommandMemory(const std::vector<trial::RankResult>& ranks, std::ostream& out) {
+  if (ranks.empty()) return;
+  const trial::RankResult& rank = ranks.front();
+  out << "\npeak bytes of the fullest rank: "
+      << (rank.peak_bytes > 0 ? FormatCount(rank.peak_bytes) : "not in the log");
+  if (rank.estimated_bytes > 0) out << ", estimated " << FormatCount(rank.estimated_bytes);
+  out << "\n";
 }
 
 // Prints, for devices, what the allocators reserved for those peaks, and the memory outside them.
@@ -265,7 +288,11 @@ void PrintTrial(const planner::Layout& layout, const planner::Estimate& predicte
   if (result.slice) return PrintSlice(layout, predicted, cluster, result, out);
   out << planner::FormatLayout(layout) << ": " << trial::TrialOutcomeName(result.outcome) << "\n";
   if (!result.message.empty()) out << result.message << "\n";
-  if (result.outcome != trial::TrialOutcome::kOk) return;
+  if (!result.command.empty()) out << "command: " << result.command << "\n";
+  if (result.outcome != trial::TrialOutcome::kOk) {
+    if (result.outcome != trial::TrialOutcome::kOom) PrintLogEnd(result.log_end, out);
+    return;
+  }
   Table steps({"", "measured", "predicted"});
   steps.Add({"step time", FormatSeconds(result.step_s), FormatSeconds(predicted.time.step_s())});
   AddUtilisationRows(result, predicted, steps);
@@ -274,6 +301,7 @@ void PrintTrial(const planner::Layout& layout, const planner::Estimate& predicte
   PrintSteps(result, out);
   PrintNumbers("losses", result.losses, out);
   PrintNumbers("gradient norms", result.gradient_norms, out);
+  if (!result.command.empty()) return PrintCommandMemory(result.ranks, out);
   PrintMemory(result.ranks, out);
   PrintExpertLoad(result.ranks, out);
   PrintDeviceMemory(result.ranks, out);

@@ -1,0 +1,35 @@
+// FailureSigns looks in the lines of a command's log for why the command failed: memory that ran
+// out, a port that was taken, the last error.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace meshwright::command {
+
+class FailureSigns {
+ public:
+  void Add(std::string_view line);
+
+  // The first line that says that memory ran out; empty if none does.
+  const std::string& out_of_memory() const { return out_of_memory_; }
+  // How much was asked for when memory ran out, bytes; 0 if no line says it.
+  int64_t requested_bytes() const { return requested_bytes_; }
+  // The rank whose line it was, as torchrun and torchtitan name it; nullopt if none is named.
+  std::optional<int32_t> out_of_memory_rank() const { return rank_; }
+  // The first line that says that an address or a port is in use; empty if none does.
+  const std::string& port_in_use() const { return port_in_use_; }
+  // The last line that looks like an error; empty if none does.
+  const std::string& last_error() const { return last_error_; }
+
+ private:
+  std::string out_of_memory_;
+  int64_t requested_bytes_ = 0;
+  std::optional<int32_t> rank_;
+  std::string port_in_use_;
+  std::string last_error_;
+};
+
+}  // namespace meshwright::command

@@ -1,0 +1,37 @@
+// GuardMain() is the guard: a process between an agent and a command of the user's framework that
+// ends everything the command started.
+//
+// The guard consists of two processes, and either one of them suffices. The inner process starts
+// the command. Both are child subreapers, so each is an ancestor of every process of the command
+// for as long as it lives. Each ends these processes when
+// - the command ends;
+// - the agent closes its end of the control pipe, or ends in any way;
+// - the other process of the guard ends in any way;
+// - it gets SIGTERM, SIGINT or SIGHUP.
+// The guard ends after all of these processes have ended.
+//
+// The agent's side of this protocol is GuardedProcess (executor/guard/guarded_process.h).
+#pragma once
+
+namespace meshwright::guard {
+
+inline constexpr char kGuardCommand[] = "guard";
+// Descriptor of which the guard reads; the agent holds the other end open while the command may
+// run.
+inline constexpr int kControlFd = 3;
+// Descriptor to which the guard writes a line for each of GuardReport. Its end of file means that
+// both processes of the guard have ended.
+inline constexpr int kReportFd = 4;
+
+// The lines' first words; a number follows.
+inline constexpr char kCannotStart[] = "cannot_start";  // errno
+inline constexpr char kExited[] = "exited";             // the command's exit code
+inline constexpr char kSignalled[] = "signalled";       // the signal that ended the command
+inline constexpr char kStillThere[] = "still_there";    // pid of a process that does not end
+
+// Runs the guard. `argv` is PROGRAM guard MEMORY_LIMIT_BYTES COMMAND [ARGUMENT]…; the limit is the
+// most private memory (RLIMIT_DATA) of each process of the command, 0 for no limit. Returns the
+// exit code: 0, or 2 for wrong arguments. REQUIRES: the process has one thread.
+int GuardMain(int argc, char** argv);
+
+}  // namespace meshwright::guard

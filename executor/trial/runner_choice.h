@@ -1,0 +1,39 @@
+// RunnerChoice says that a trial runs in the user's own framework, and by which runner: a file on
+// the agent's host that says which command starts a run (executor/command/runner.h).
+//
+// Trials of two runners, of two versions of a runner's file, or with other values of its fields do
+// not compare.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "planner/codec/fields.h"
+
+namespace meshwright::trial {
+
+struct RunnerChoice {
+  std::string name;
+  std::string hash;                           // SHA-256 of the runner's file, hexadecimal
+  std::map<std::string, std::string> fields;  // values of fields that the runner declares
+
+  friend bool operator==(const RunnerChoice&, const RunnerChoice&) = default;
+};
+
+template <planner::ConstOr<RunnerChoice> Choice, typename Visitor>
+void VisitFields(Choice& choice, Visitor& visit) {
+  visit(planner::Needed("name"), choice.name);
+  visit(planner::Needed("hash"), choice.hash);
+  visit("fields", choice.fields);
+}
+
+// Returns the choice as one word. It is the worker version of the trial's results, so that only
+// results of equal choices are compared and reused.
+inline std::string VersionOf(const RunnerChoice& choice) {
+  std::string text = absl::StrCat("runner ", choice.name, " ", choice.hash.substr(0, 16));
+  for (const auto& [name, value] : choice.fields) absl::StrAppend(&text, " ", name, "=", value);
+  return text;
+}
+
+}  // namespace meshwright::trial

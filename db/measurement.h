@@ -185,6 +185,7 @@ struct SweepShape {
   int64_t seq_len = 0;
   int64_t global_batch = 0;
   std::string precision;
+  std::string runner;  // as in SweepRecord
 };
 
 // A measured step time beside the predicted one.

@@ -92,6 +92,7 @@ struct SweepRecord {
   std::string profile_hash;
   int64_t devices = 0;
   std::string device_kind;  // cpu or cuda
+  std::string runner;       // trial::VersionOf() of its trials' runner; empty: Meshwright's worker
   int64_t seq_len = 0;
   int64_t global_batch = 0;
   std::string precision;

@@ -36,6 +36,7 @@ void VisitFields(Sweep& sweep, Visitor& visit) {
   visit("profile_hash", sweep.profile_hash);
   visit("devices", sweep.devices);
   visit("device_kind", sweep.device_kind);
+  visit("runner", sweep.runner);
   visit("seq_len", sweep.seq_len);
   visit("global_batch", sweep.global_batch);
   visit("precision", sweep.precision);

@@ -57,18 +57,20 @@ absl::StatusOr<std::vector<SweepShape>> SqliteSweeps::ListSweepShapes(int64_t sw
   // sweeps.
   ASSIGN_OR_RETURN(
       SqliteStatement select,
-      connection_->Prepare("SELECT s.id, s.name, coalesce(m.json, ''), coalesce(t.json, ''), "
-                           "c.json, s.cluster_hash, "
-                           "s.profile_hash, s.devices, s.seq_len, s.global_batch, s.precision "
-                           "FROM (SELECT * FROM sweeps WHERE id <= ?1 ORDER BY id DESC "
-                           "LIMIT ?2 + 1) AS s "
-                           "JOIN sweeps AS own ON own.id = ?1 "
-                           "LEFT JOIN models AS m ON m.hash = s.model_hash "
-                           "LEFT JOIN trainings AS t ON t.hash = s.training_hash "
-                           "JOIN clusters AS c ON c.hash = s.cluster_hash "
-                           "WHERE s.id = own.id OR (s.end_time_us < own.create_time_us AND "
-                           "s.planner_version = own.planner_version AND "
-                           "s.device_kind = own.device_kind) ORDER BY s.id DESC"));
+      connection_->Prepare(
+          "SELECT s.id, s.name, coalesce(m.json, ''), coalesce(t.json, ''), "
+          "c.json, s.cluster_hash, "
+          "s.profile_hash, s.devices, s.seq_len, s.global_batch, s.precision, s.runner "
+          "FROM (SELECT * FROM sweeps WHERE id <= ?1 ORDER BY id DESC "
+          "LIMIT ?2 + 1) AS s "
+          "JOIN sweeps AS own ON own.id = ?1 "
+          "LEFT JOIN models AS m ON m.hash = s.model_hash "
+          "LEFT JOIN trainings AS t ON t.hash = s.training_hash "
+          "JOIN clusters AS c ON c.hash = s.cluster_hash "
+          "WHERE s.id = own.id OR (s.end_time_us < own.create_time_us AND "
+          "s.planner_version = own.planner_version AND "
+          "s.device_kind = own.device_kind AND s.runner = own.runner) "
+          "ORDER BY s.id DESC"));
   select.Bind(sweep_id).Bind(int64_t{limit});
   std::vector<SweepShape> shapes;
   while (true) {
@@ -84,7 +86,8 @@ absl::StatusOr<std::vector<SweepShape>> SqliteSweeps::ListSweepShapes(int64_t sw
                       .devices = select.Int(7),
                       .seq_len = select.Int(8),
                       .global_batch = select.Int(9),
-                      .precision = select.Text(10)});
+                      .precision = select.Text(10),
+                      .runner = select.Text(11)});
   }
 }
 

@@ -125,6 +125,9 @@ void Agent::Dial() {
   out->set_address(options_.address);
   out->set_cluster_json(options_.cluster_json);
   out->add_capabilities("trial");
+  for (const wire::RunnerOffer& offer : options_.offers) {
+    *out->add_runners() = wire::ToWire(offer);
+  }
   out->set_held_store_id(store_id_);
   for (const Running& running : running_) {
     if (running.store_id == store_id_) *out->add_held() = wire::ToWire(running.key);

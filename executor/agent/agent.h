@@ -30,6 +30,7 @@
 #include "executor/gang/gang.h"
 #include "executor/wire/attempt_key.h"
 #include "executor/wire/device_set.h"
+#include "executor/wire/runner_offer.h"
 #include "proto/server_access.h"
 
 namespace meshwright::agent {
@@ -46,6 +47,7 @@ struct AgentOptions {
   std::string address;       // at which other agents reach this host; empty if they can't
   std::string cluster_json;  // the devices' cluster file as JSON text; may be empty
   std::string worker_path;
+  std::vector<wire::RunnerOffer> offers;  // the runners of the user's own frameworks
   std::string result_folder;  // for unacknowledged results; if empty, they stay in memory
   TrialRunners runners;
   MonotonicClock clock = MonotonicNow;

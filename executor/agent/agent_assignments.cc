@@ -52,6 +52,19 @@ absl::StatusOr<gang::Membership> MembershipOf(const v1::Gang& gang, int64_t rank
   return membership;
 }
 
+// Checks that the agent has the runner, with the same file, and can run all ranks by it.
+absl::Status CheckRunner(const TrialJob& job, const AgentOptions& options) {
+  if (!job.plan.runner) return absl::OkStatus();
+  const trial::RunnerChoice& runner = *job.plan.runner;
+  if (job.membership) {
+    return FieldError("runner", runner.name, "must not divide its ranks over several agents");
+  }
+  for (const wire::RunnerOffer& offer : options.offers) {
+    if (offer.name == runner.name && offer.hash == runner.hash) return absl::OkStatus();
+  }
+  return FieldError("runner", runner.name, "is no runner of this agent, or of another file");
+}
+
 // Returns the part of an attempt that the agent has to run.
 absl::StatusOr<TrialJob> JobOf(const v1::Assignment& assignment, const wire::AttemptKey& key,
                                const AgentOptions& options) {
@@ -64,6 +77,7 @@ absl::StatusOr<TrialJob> JobOf(const v1::Assignment& assignment, const wire::Att
   }
   ASSIGN_OR_RETURN(job.share,
                    ShareFor(job.plan, ranks, assignment.first_device(), options.devices));
+  RETURN_IF_ERROR(CheckRunner(job, options));
   if (options.memory_limit_bytes) {
     job.plan.memory_limit_bytes =
         std::min(*options.memory_limit_bytes,

@@ -80,9 +80,10 @@ bool TrialThreads::MayRunBeside(const Entry& entry, const Entry& running) const 
   const TrialJob& other = running.job;
   if (job.key == other.key || job.share.Overlaps(other.share)) return false;
   // Once a trial of this kind has ended without a measurement, others no longer wait for one.
-  const bool both_measure = !job.membership && !other.membership &&
-                            KindOf(job.plan) == KindOf(other.plan) && KnownPeak(job.plan) == 0.0 &&
-                            !tried_.contains(KindOf(job.plan));
+  // Commands of runners measure no peak.
+  const bool both_measure = !job.plan.runner && !other.plan.runner && !job.membership &&
+                            !other.membership && KindOf(job.plan) == KindOf(other.plan) &&
+                            KnownPeak(job.plan) == 0.0 && !tried_.contains(KindOf(job.plan));
   return !both_measure;
 }
 
@@ -126,7 +127,7 @@ void TrialThreads::Loop() {
     const wire::AttemptKey key = entry->job.key;
     {
       const absl::MutexLock lock(&mutex_);
-      if (!entry->job.membership && !entry->cancel.load()) {
+      if (!entry->job.membership && !entry->job.plan.runner && !entry->cancel.load()) {
         tried_.insert(KindOf(entry->job.plan));
         if (result.outcome == trial::TrialOutcome::kOk) {
           peak_flops_.try_emplace(KindOf(entry->job.plan), result.measured_peak_flops);

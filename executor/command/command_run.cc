@@ -179,9 +179,9 @@ void CommandRun::AddEnd(const guard::CommandEnd& end, trial::TrialResult& result
   }
   if (!signs_.out_of_memory().empty()) return AddOutOfMemory(result);
   // What kills a command from outside, and a port that was taken, may not come again.
-  const bool from_outside = end.kind == EndKind::kSignalled || !signs_.port_in_use().empty();
-  const std::string& why =
-      signs_.port_in_use().empty() ? signs_.last_error() : signs_.port_in_use();
+  const std::string& outside = signs_.killed().empty() ? signs_.port_in_use() : signs_.killed();
+  const bool from_outside = end.kind == EndKind::kSignalled || !outside.empty();
+  const std::string& why = outside.empty() ? signs_.last_error() : outside;
   Fail(trial::TrialOutcome::kFailed,
        from_outside ? trial::Fault::kInfrastructure : trial::Fault::kLayout,
        why.empty() ? how : absl::StrCat(how, ": ", ValidUtf8(why)), result);

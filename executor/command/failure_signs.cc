@@ -18,6 +18,7 @@ struct Signs {
   RE2 requested{R"((?i)tried to allocate ([\d.]+)\s*(bytes|[KMGT]iB))"};
   RE2 rank{R"(\[rank(\d{1,6})\])"};
   RE2 port{R"((?i)address already in use|EADDRINUSE)"};
+  RE2 killed{R"(exitcode\s*:\s*-9\b)"};  // torchrun's
   RE2 error{R"(^(?:\[[^\]]*\]:?\s*)?[\w.]*(?:Error|Exception)\b)"};
 };
 
@@ -49,6 +50,7 @@ void FailureSigns::Add(std::string_view line) {
   const std::string kept(line.substr(0, kMostSignBytes));
   if (RE2::PartialMatch(text, signs.error)) last_error_ = kept;
   if (port_in_use_.empty() && RE2::PartialMatch(text, signs.port)) port_in_use_ = kept;
+  if (killed_.empty() && RE2::PartialMatch(text, signs.killed)) killed_ = kept;
   if (!out_of_memory_.empty() || !RE2::PartialMatch(text, signs.out_of_memory)) return;
   out_of_memory_ = kept;
   std::string number;

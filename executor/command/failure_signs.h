@@ -21,6 +21,8 @@ class FailureSigns {
   std::optional<int32_t> out_of_memory_rank() const { return rank_; }
   // The first line that says that an address or a port is in use; empty if none does.
   const std::string& port_in_use() const { return port_in_use_; }
+  // The first line that says that SIGKILL ended a rank; empty if none does.
+  const std::string& killed() const { return killed_; }
   // The last line that looks like an error; empty if none does.
   const std::string& last_error() const { return last_error_; }
 
@@ -29,6 +31,7 @@ class FailureSigns {
   int64_t requested_bytes_ = 0;
   std::optional<int32_t> rank_;
   std::string port_in_use_;
+  std::string killed_;
   std::string last_error_;
 };
 

@@ -26,6 +26,7 @@
 #include "planner/codec/json_codec.h"
 #include "planner/interchange/export.h"
 #include "planner/interchange/shell_script.h"
+#include "planner/layout/layout_condition.h"
 
 namespace meshwright::command {
 namespace {
@@ -108,6 +109,7 @@ absl::Status Check(const Runner& runner) {
   if (!runner.export_to.empty()) {
     RETURN_IF_ERROR(WithField(planner::ParseExportTarget(runner.export_to).status(), "export"));
   }
+  RETURN_IF_ERROR(planner::ParseLayoutCondition("where", runner.where).status());
   if (runner.argv.empty() || runner.argv[0].empty()) {
     return FieldError("argv", "[]", "must begin with a program");
   }

@@ -35,6 +35,9 @@ struct Runner {
   // The target of `export` whose words {args} stands for and whose files are in {folder}; empty:
   // none.
   std::string export_to = {};
+  // The layouts that the command can run, as a condition on their keys (planner/layout/
+  // layout_condition.h): "tp = 1 and pp = 1". Empty: all that the framework can.
+  std::string where = {};
   std::vector<std::string> argv = {};
   std::map<std::string, FieldRule> fields = {};
   std::map<std::string, std::string> environment = {};
@@ -54,6 +57,7 @@ void VisitFields(R& runner, Visitor& visit) {
   visit(planner::Needed("name"), runner.name);
   visit(planner::Needed("framework"), runner.framework);
   visit("export", runner.export_to);
+  visit("where", runner.where);
   visit(planner::Needed("argv"), runner.argv);
   visit("fields", runner.fields);
   visit("environment", runner.environment);

@@ -28,10 +28,16 @@ void VisitFields(Choice& choice, Visitor& visit) {
   visit("fields", choice.fields);
 }
 
-// Returns the choice as one word. It is the worker version of the trial's results, so that only
-// results of equal choices are compared and reused.
+// Returns how a runner's file is named among those of agents: its name, and enough of its hash.
+inline std::string RunnerFileText(const std::string& name, const std::string& hash) {
+  constexpr size_t kEnoughDigits = 16;
+  return absl::StrCat("runner ", name, " ", hash.substr(0, kEnoughDigits));
+}
+
+// Returns the choice as a text that begins with RunnerFileText(). It is the worker version of the
+// trial's results, so that only results of equal choices are compared and reused.
 inline std::string VersionOf(const RunnerChoice& choice) {
-  std::string text = absl::StrCat("runner ", choice.name, " ", choice.hash.substr(0, 16));
+  std::string text = RunnerFileText(choice.name, choice.hash);
   for (const auto& [name, value] : choice.fields) absl::StrAppend(&text, " ", name, "=", value);
   return text;
 }

@@ -31,7 +31,9 @@ struct TextLimit {
 constexpr TextLimit kTextLimits[] = {
     {"_json", kMaxSpecBytes},
     {"message", 64 << 10},  // the tail of a worker's output with it
-    {"reason", 4 << 10},    // a sentence
+    {"command", 64 << 10},
+    {"log_end", 16 << 10},
+    {"reason", 4 << 10},  // a sentence
     {"where", planner::kMostFilterBytes},
     {"filter", planner::kMostFilterBytes},
     {"csv", 4 << 20},    // some 20,000 rows

@@ -83,6 +83,11 @@ class ActiveSweep {
   int64_t id() const { return id_; }
   const std::string& name() const { return name_; }
   const std::string& device_kind() const { return device_kind_; }
+  // How the runner's file is named among those of agents (trial::RunnerFileText()); empty if
+  // Meshwright's own worker runs the trials.
+  const std::string& runner() const { return runner_; }
+  // Whether several agents may run a trial together.
+  bool is_divisible() const { return runner_.empty(); }
   int64_t devices() const { return devices_; }
   int32_t steps() const { return steps_; }  // most steps of a trial
   const std::optional<int64_t>& memory_limit_bytes() const { return memory_limit_bytes_; }
@@ -143,6 +148,7 @@ class ActiveSweep {
   int64_t id_;
   std::string name_;
   std::string device_kind_;
+  std::string runner_;
   int64_t devices_;
   int32_t steps_;
   std::optional<int64_t> memory_limit_bytes_;  // of a rank

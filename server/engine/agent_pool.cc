@@ -76,14 +76,14 @@ Agents AgentsFor(const ActiveTrial& trial, const ActiveSweep& sweep, const Conne
   Agents able;
   Agents others;  // agents that vanished with the trial before
   for (const auto& [name, agent] : agents.all()) {
-    const bool may = name != without && agent.info.device_kind == sweep.device_kind() &&
-                     agents.TakesTrials(name) && !trial.BrokeOn(name);
+    const bool may = name != without && Suits(agent.info, sweep) && agents.TakesTrials(name) &&
+                     !trial.BrokeOn(name);
     if (!may) continue;
     able.push_back(&agent.info);
     if (!trial.WasLostBy(name)) others.push_back(&agent.info);
   }
   if (others.size() == able.size()) return able;
-  return DivideRanks(sweep.devices(), trial.tp, others).empty() ? able : others;
+  return DivideRanks(sweep, trial.tp, others).empty() ? able : others;
 }
 
 // Returns whether both divide the ranks into the same numbers, agent by agent.
@@ -96,17 +96,29 @@ bool AreAlike(const std::vector<db::AttemptMember>& a, const std::vector<db::Att
 
 }  // namespace
 
-std::vector<db::AttemptMember> DivideRanks(int64_t ranks, int64_t tp, const Agents& agents) {
+bool Suits(const AgentInfo& agent, const ActiveSweep& sweep) {
+  if (agent.device_kind != sweep.device_kind()) return false;
+  if (sweep.runner().empty()) return true;
+  return std::any_of(agent.runners.begin(), agent.runners.end(),
+                     [&](const wire::RunnerOffer& offer) {
+                       return trial::RunnerFileText(offer.name, offer.hash) == sweep.runner();
+                     });
+}
+
+std::vector<db::AttemptMember> DivideRanks(const ActiveSweep& sweep, int64_t tp,
+                                           const Agents& agents) {
+  const int64_t ranks = sweep.devices();
   if (const AgentInfo* agent = SmallestThatHas(ranks, agents); agent != nullptr) {
     return {MemberOf(*agent, 0, ranks)};
   }
+  if (!sweep.is_divisible()) return {};
   return DivideOverSeveral(ranks, tp, agents);
 }
 
 bool CouldRun(const ActiveTrial& trial, const ActiveSweep& sweep, const ConnectedAgents& agents,
               const std::string& without) {
   const Agents able = AgentsFor(trial, sweep, agents, without);
-  return !DivideRanks(sweep.devices(), trial.tp, able).empty();
+  return !DivideRanks(sweep, trial.tp, able).empty();
 }
 
 AgentPool::AgentPool(MonotonicTime now, const ActiveSweep& sweep, const ConnectedAgents& agents,
@@ -115,7 +127,7 @@ AgentPool::AgentPool(MonotonicTime now, const ActiveSweep& sweep, const Connecte
   for (const std::string& name : agents.with_room()) {
     const ConnectedAgent& agent = agents.all().at(name);
     const bool is_heard = now <= agent.last_heard + kMissedHeartbeats * options.heartbeat;
-    if (is_heard && agent.info.device_kind == sweep.device_kind() && !reserved.contains(name) &&
+    if (is_heard && Suits(agent.info, sweep) && !reserved.contains(name) &&
         agents.TakesTrials(name)) {
       rooms_.push_back({&agent.info, agent.free});
     }
@@ -163,9 +175,9 @@ std::vector<db::AttemptMember> AgentPool::Alone(const ActiveTrial& trial) const 
 
 std::vector<db::AttemptMember> AgentPool::Together(const ActiveTrial& trial) const {
   const Agents able = AgentsFor(trial, sweep_, agents_);
-  const std::vector<db::AttemptMember> divided = DivideRanks(sweep_.devices(), trial.tp, able);
+  const std::vector<db::AttemptMember> divided = DivideRanks(sweep_, trial.tp, able);
   if (divided.size() < 2) return {};
-  std::vector<db::AttemptMember> members = DivideRanks(sweep_.devices(), trial.tp, IdleOf(able));
+  std::vector<db::AttemptMember> members = DivideRanks(sweep_, trial.tp, IdleOf(able));
   if (!AreAlike(members, divided)) members.clear();
   return members;
 }
@@ -201,7 +213,7 @@ std::vector<std::string> AgentPool::Keep(const ActiveTrial& trial) {
   able.reserve(by_taken.size());
   for (const auto& [taken, agent] : by_taken) able.push_back(agent);
   std::vector<std::string> kept;
-  for (const db::AttemptMember& member : DivideRanks(sweep_.devices(), trial.tp, able)) {
+  for (const db::AttemptMember& member : DivideRanks(sweep_, trial.tp, able)) {
     if (RoomOf(member.agent) != nullptr) kept.push_back(member.agent);
   }
   std::erase_if(rooms_, [&](const Room& room) {

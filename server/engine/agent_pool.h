@@ -80,10 +80,13 @@ class AgentPool {
 bool CouldRun(const ActiveTrial& trial, const ActiveSweep& sweep, const ConnectedAgents& agents,
               const std::string& without);
 
-// Returns which agent would get which of the `ranks` ranks if all `agents` were idle. Among agents
-// with equally many devices, the first agents get ranks. Returns an empty list if the agents can't
-// take all ranks.
-std::vector<db::AttemptMember> DivideRanks(int64_t ranks, int64_t tp,
+// Returns whether the agent has what the sweep's trials need: the kind of device, and the runner.
+bool Suits(const AgentInfo& agent, const ActiveSweep& sweep);
+
+// Returns which agent would get which ranks of one of the sweep's trials if all `agents` were idle.
+// Among agents with equally many devices, the first agents get ranks. Returns an empty list if the
+// agents can't take all ranks.
+std::vector<db::AttemptMember> DivideRanks(const ActiveSweep& sweep, int64_t tp,
                                            const std::vector<const AgentInfo*>& agents);
 
 }  // namespace meshwright::server

@@ -2,14 +2,19 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "server/engine/agent_pool.h"
 #include "server/engine/engine_core.h"
 
 namespace meshwright::server {
 namespace {
 
-// Returns the agents with a free slot under which every waiting trial of the sweep failed.
+// Returns the agents with a free slot that lack the sweep's runner, or under which every waiting
+// trial of the sweep failed.
 std::set<std::string> UnfitFor(const ActiveSweep& sweep, const ConnectedAgents& agents) {
   std::set<std::string> unfit;
+  for (const std::string& name : agents.with_room()) {
+    if (!Suits(agents.all().at(name).info, sweep)) unfit.insert(name);
+  }
   // A trial that has not been chosen yet may go to any agent.
   if (sweep.MayChoose()) return unfit;
   for (const std::string& name : agents.with_room()) {

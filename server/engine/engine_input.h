@@ -14,6 +14,7 @@
 #include "executor/trial/trial.h"
 #include "executor/trial/trial_runner.h"
 #include "executor/wire/attempt_key.h"
+#include "executor/wire/runner_offer.h"
 #include "planner/policy/related_sweeps.h"
 #include "server/engine/choosing.h"
 
@@ -32,6 +33,7 @@ struct AgentInfo {
   std::string version;
   std::string address = {};       // at which other agents reach it; empty if they can't
   std::string cluster_json = {};  // its devices as it measured them; empty if it did not
+  std::vector<wire::RunnerOffer> runners = {};
   absl::Time connect_time;
 };
 

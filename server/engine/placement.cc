@@ -35,7 +35,7 @@ WaitReason WaitForIdle(const ActiveSweep& sweep, const std::vector<const AgentIn
         whole.push_back(agent);
       }
     }
-    if (!DivideRanks(sweep.devices(), /*tp=*/1, whole).empty()) return for_a_turn;
+    if (!DivideRanks(sweep, /*tp=*/1, whole).empty()) return for_a_turn;
   }
   if (broken.empty()) return for_a_turn;
   return {absl::StrCat("waits for another agent: what ", absl::StrJoin(broken, ", "),
@@ -86,7 +86,7 @@ WaitReason WhyItWaits(const ActiveSweep& sweep, const ConnectedAgents& agents) {
   std::vector<const AgentInfo*> able;  // those that take trials
   std::vector<std::string> closed;     // why the others don't
   for (const auto& [name, agent] : agents.all()) {
-    if (agent.info.device_kind != sweep.device_kind()) continue;
+    if (!Suits(agent.info, sweep)) continue;
     connected += agent.info.devices;
     offers.push_back(agent.info.devices);
     all.push_back(&agent.info);
@@ -97,15 +97,22 @@ WaitReason WhyItWaits(const ActiveSweep& sweep, const ConnectedAgents& agents) {
     }
   }
   const auto could = [&](const std::vector<const AgentInfo*>& by) {
-    return !DivideRanks(sweep.devices(), /*tp=*/1, by).empty();
+    return !DivideRanks(sweep, /*tp=*/1, by).empty();
   };
   if (could(able)) return WaitForIdle(sweep, able);
   if (could(all)) {
     return {absl::StrCat("waits for an agent that gets trials: ", absl::StrJoin(closed, ", "))};
   }
+  const std::string kind =
+      sweep.runner().empty()
+          ? absl::StrCat(sweep.device_kind(), " devices")
+          : absl::StrCat(sweep.device_kind(), " devices of agents with the ", sweep.runner());
   if (connected < sweep.devices()) {
-    return {absl::StrCat("needs ", sweep.devices(), ", connected ", connected, " (",
-                         sweep.device_kind(), " devices)")};
+    return {absl::StrCat("needs ", sweep.devices(), ", connected ", connected, " (", kind, ")")};
+  }
+  if (!sweep.is_divisible()) {
+    return {absl::StrCat("needs ", sweep.devices(), " on one agent, connected ",
+                         absl::StrJoin(offers, " + "), " (", kind, ")")};
   }
   return {absl::StrCat("needs ", sweep.devices(),
                        " on one agent, or on some of one version that reach each other (agent "

@@ -297,6 +297,11 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   RETURN_IF_ERROR(CheckAddress(message.address()));
   RETURN_IF_ERROR(CheckRange("register.held", message.held_size(), 0, kMaxHeld));
   RETURN_IF_ERROR(CheckRange("register.kept", message.kept_size(), 0, kMaxHeld));
+  RETURN_IF_ERROR(CheckRange("register.runners", message.runners_size(), 0, wire::kMostRunners));
+  std::vector<wire::RunnerOffer> runners;
+  for (const v1::RunnerOffer& offer : message.runners()) {
+    ASSIGN_OR_RETURN(runners.emplace_back(), wire::FromWire(offer));
+  }
   std::string cluster_json = message.cluster_json();
   // An agent of another version may write clusters in another form; it can run trials all the same.
   if (const absl::Status status = CheckCluster(cluster_json); !status.ok()) {
@@ -317,6 +322,7 @@ absl::Status AgentStream::Register(const v1::Register& message) {
                                     .version = message.version(),
                                     .address = message.address(),
                                     .cluster_json = std::move(cluster_json),
+                                    .runners = std::move(runners),
                                     .connect_time = {}},
                                    HeldOf(message), link_));
   agent_ = message.name();

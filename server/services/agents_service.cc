@@ -59,6 +59,9 @@ grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext*
       agent->set_set_aside_reason(status.quarantine.set_aside_reason);
       agent->set_failures_in_a_row(status.quarantine.failures);
       agent->set_slots(status.info.slots);
+      for (const wire::RunnerOffer& offer : status.info.runners) {
+        *agent->add_runners() = wire::ToWire(offer);
+      }
       for (size_t i = 0; i < status.held.size(); ++i) {
         *(i == 0 ? agent->mutable_running() : agent->add_running_beside()) =
             wire::ToWire(status.held[i]);

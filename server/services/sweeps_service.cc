@@ -8,12 +8,16 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
+#include "executor/wire/runner_offer.h"
 #include "google/protobuf/util/json_util.h"
+#include "planner/catalog/catalog.h"
+#include "planner/interchange/export.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/calls/call_status.h"
 #include "server/calls/plan_request.h"
 #include "server/services/sweep_watch.h"
 #include "server/sweeps/import.h"
+#include "server/sweeps/runner_search.h"
 #include "server/sweeps/sweep_builder.h"
 #include "server/sweeps/sweep_messages.h"
 
@@ -42,6 +46,22 @@ SweepOptions OptionsOf(const v1::CreateSweepRequest& request) {
   options.seed = request.seed();
   if (request.memory_limit_bytes() != 0) options.memory_limit_bytes = request.memory_limit_bytes();
   return options;
+}
+
+// Makes the offered runner the one of the sweep's trials.
+absl::Status SetRunner(const v1::CreateSweepRequest& request, const wire::RunnerOffer& offer,
+                       SweepOptions& options) {
+  ASSIGN_OR_RETURN(options.runner, wire::Choose(offer, {request.runner_fields().begin(),
+                                                        request.runner_fields().end()}));
+  options.runner_where = offer.where;
+  std::string profile = offer.framework;
+  if (!offer.export_to.empty()) {
+    ASSIGN_OR_RETURN(const planner::ExportTarget target,
+                     planner::ParseExportTarget(offer.export_to));
+    profile = planner::ProfileOfTarget(target);
+  }
+  ASSIGN_OR_RETURN(options.runner_profile, planner::FindProfile(profile));
+  return absl::OkStatus();
 }
 
 // Checks a new sweep's name; empty lets the store pick one.
@@ -77,11 +97,18 @@ absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
                                    const grpc::CallbackServerContext& context,
                                    v1::Sweep* response) const {
   RETURN_IF_ERROR(CheckNewName(request.sweep_id()));
+  SweepOptions options = OptionsOf(request);
+  std::string framework = kSweepFramework;
+  if (!request.runner().empty()) {
+    ASSIGN_OR_RETURN(const wire::RunnerOffer offer,
+                     FindOffer(parts_.engine->ListAgents(), request.runner()));
+    RETURN_IF_ERROR(SetRunner(request, offer, options));
+    framework = offer.framework;
+  }
   ASSIGN_OR_RETURN(const planner::PlanQuery query,
-                   ReadPlan(request.plan(), kSweepFramework, parts_.host_cores));
+                   ReadPlan(request.plan(), framework, parts_.host_cores));
   ASSIGN_OR_RETURN(planner::SearchRequest search, planner::Resolve(query, parts_.host_cores));
   search.run = run;
-  SweepOptions options = OptionsOf(request);
   ASSIGN_OR_RETURN(options.request_json, RequestJson("create_sweep", request));
   ASSIGN_OR_RETURN(NewSweep made, BuildSweep(search, options, parts_.version, parts_.clock()));
   if (!request.fresh()) {

@@ -52,6 +52,11 @@ planner::OptionValues TrainingOptionsOf(const std::string& text) {
   return planner::ChangedOptions(training);
 }
 
+// Returns the version of the workers whose results of a sweep may correct another's estimates.
+const std::string& WorkerVersionOf(const db::SweepRecord& sweep) {
+  return sweep.runner.empty() ? sweep.planner_version : sweep.runner;
+}
+
 // Returns nullopt if the sweep's model can't be read.
 std::optional<planner::SweepTraits> TraitsOf(const db::SweepShape& shape) {
   const absl::StatusOr<nlohmann::json> json =
@@ -109,7 +114,7 @@ absl::StatusOr<planner::RelatedSweeps> FindRelatedSweeps(const db::SweepRecord& 
     if (!traits) continue;
     ASSIGN_OR_RETURN(
         const std::vector<db::PredictedResult> found,
-        store.ListPredictedResults(shapes[i].id, sweep.planner_version,
+        store.ListPredictedResults(shapes[i].id, WorkerVersionOf(sweep),
                                    static_cast<int32_t>(planner::kMostResultsOfARelative)));
     related_sweeps.push_back({shapes[i].name, *std::move(traits), ResultsOf(found)});
   }

@@ -16,7 +16,9 @@
 #include "executor/wire/wire.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/plan_query.h"
+#include "planner/layout/layout_condition.h"
 #include "planner/report/estimate_json.h"
+#include "planner/search/best_layout.h"
 
 namespace meshwright::server {
 namespace {
@@ -84,6 +86,7 @@ db::SweepRecord DescribeSweep(const planner::SearchRequest& request, const Sweep
   sweep.steps = options.steps;
   sweep.seed = options.seed;
   sweep.memory_limit_bytes = options.memory_limit_bytes;
+  if (options.runner) sweep.runner = trial::VersionOf(*options.runner);
   return sweep;
 }
 
@@ -100,11 +103,20 @@ absl::StatusOr<std::vector<Candidate>> NamedLayouts(const planner::SearchRequest
                                                     const SweepOptions& options,
                                                     planner::DeviceKind device) {
   std::vector<Candidate> candidates;
+  ASSIGN_OR_RETURN(const planner::Condition runs,
+                   planner::ParseLayoutCondition("where", options.runner_where));
   for (const std::string& text : options.layouts) {
     ASSIGN_OR_RETURN(planner::Layout layout, planner::ParseLayout(text));
     ASSIGN_OR_RETURN(const planner::Estimate estimate, planner::CheckAndEstimate(request, layout));
-    layout = trial::WithNamedKernels(layout, request.profile, device);
-    RETURN_IF_ERROR(trial::CheckRules(request.model, layout, request.training, device));
+    if (!planner::LayoutMatcher(runs).Matches(layout)) {
+      return FieldError(
+          "layouts", text,
+          absl::StrCat("must be one that the sweep's runner runs: ", options.runner_where));
+    }
+    if (!options.runner) {
+      layout = trial::WithNamedKernels(layout, request.profile, device);
+      RETURN_IF_ERROR(trial::CheckRules(request.model, layout, request.training, device));
+    }
     AddCandidate({{layout, estimate}, /*requested=*/true}, candidates);
   }
   return candidates;
@@ -121,6 +133,7 @@ db::TrialRecord DescribeTrial(const planner::SearchRequest& request, const Sweep
   plan.adaptive = options.adaptive;
   plan.seed = options.seed;
   plan.memory_limit_bytes = options.memory_limit_bytes;
+  plan.runner = options.runner;
   plan.peak_flops =
       planner::RankPeakFlops(request.cluster, request.training.precision, plan.layout.devices());
   plan.estimated_bytes = planner::EstimateAllocatorBytes(planner::ContextOf(request), plan.layout);
@@ -152,22 +165,30 @@ db::ResultShape ShapeOf(const NewSweep& made, const std::string& worker_version,
           .adaptive = adaptive};
 }
 
+// Returns what runs the trials.
+planner::Runner RunnerFor(const SweepOptions& options, const planner::FrameworkProfile& profile,
+                          planner::DeviceKind device) {
+  if (options.runner_profile) return {.profile = *options.runner_profile};
+  return trial::WorkerAsRunner(profile, device);
+}
+
 }  // namespace
 
 absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepOptions& options,
                                     const std::string& planner_version, absl::Time now) {
   RETURN_IF_ERROR(CheckOptions(options));
-  // The trials are the worker's, whichever framework is planned for.
-  RETURN_IF_ERROR(planner::CheckOptions(trial::WorkerProfile(), request.training));
   const planner::DeviceKind device = request.cluster.device_kind();
+  request.runner = RunnerFor(options, request.profile, device);
+  ASSIGN_OR_RETURN(request, planner::Narrowed(std::move(request), options.runner_where));
+  // The trials are the runner's, whichever framework is planned for.
+  RETURN_IF_ERROR(planner::CheckOptions(request.runner->profile, request.training));
   if (options.memory_limit_bytes) {
     request.cluster.device.memory_bytes =
         std::min(request.cluster.device.memory_bytes, *options.memory_limit_bytes);
   }
   const auto named = [&](const planner::Layout& layout) {
-    return trial::WithNamedKernels(layout, request.profile, device);
+    return options.runner ? layout : trial::WithNamedKernels(layout, request.profile, device);
   };
-  request.runner = trial::WorkerAsRunner(request.profile, device);
   ASSIGN_OR_RETURN(std::vector<Candidate> candidates, NamedLayouts(request, options, device));
   planner::Funnel funnel;
   const auto asked_for = static_cast<int32_t>(candidates.size());
@@ -236,8 +257,10 @@ NewSweep RepeatSweep(const db::SweepRecord& source, const std::vector<db::TrialR
 absl::Status ReuseResults(db::SweepReader& store, const std::string& worker_version, bool adaptive,
                           NewSweep& made) {
   if (made.candidates.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(std::vector<db::EarlierResult> found,
-                   store.ListEarlierResults(ShapeOf(made, worker_version, adaptive)));
+  ASSIGN_OR_RETURN(
+      std::vector<db::EarlierResult> found,
+      store.ListEarlierResults(
+          ShapeOf(made, made.sweep.runner.empty() ? worker_version : made.sweep.runner, adaptive)));
   std::map<std::string, db::EarlierResult> by_layout;
   for (db::EarlierResult& result : found) by_layout.emplace(result.layout, std::move(result));
   for (db::TrialRecord& candidate : made.candidates) {

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "db/records.h"
 #include "db/sweep_store.h"
+#include "executor/trial/runner_choice.h"
 #include "planner/search/search.h"
 
 namespace meshwright::server {
@@ -31,6 +32,11 @@ struct SweepOptions {
   bool adaptive = false;  // whether trials may run fewer steps
   uint64_t seed = 0;
   std::optional<int64_t> memory_limit_bytes;  // per rank
+  // The runner of the trials; nullopt: Meshwright's own worker. `runner_profile` is then the
+  // profile by whose rules the runner's framework takes a layout.
+  std::optional<trial::RunnerChoice> runner;
+  std::optional<planner::FrameworkProfile> runner_profile;
+  std::string runner_where;  // condition that the runner's layouts meet; empty: any layout
 };
 
 // This number is large enough that the candidates include layouts of other kinds than the predicted

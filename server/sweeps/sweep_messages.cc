@@ -71,6 +71,7 @@ v1::Sweep ToWire(const db::SweepRecord& sweep) {
   out.set_profile_hash(sweep.profile_hash);
   out.set_gpus(sweep.devices);
   out.set_device_kind(wire::EnumOf<v1::DeviceKind>(sweep.device_kind));
+  out.set_runner(sweep.runner);
   out.set_seq_len(sweep.seq_len);
   out.set_global_batch(sweep.global_batch);
   out.set_dtype(wire::EnumOf<v1::Dtype>(sweep.precision));

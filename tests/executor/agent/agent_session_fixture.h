@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "executor/agent/agent.h"
@@ -66,6 +67,7 @@ class AgentSessionTest : public testing::Test {
     options.devices = devices;
     options.worker_path = "/opt/own-worker";
     options.result_folder = folder_;
+    options.offers = offers_;
     options.address = "127.0.0.1";
     options.runners.alone = [this, runner = std::move(runner)](
                                 const trial::TrialPlan& plan,
@@ -107,6 +109,7 @@ class AgentSessionTest : public testing::Test {
   }
 
   std::string folder_;
+  std::vector<wire::RunnerOffer> offers_;  // of the agent that StartAgent() starts
   Inbox<int32_t> begun_;
   FakeServer server_;
   std::atomic<bool> stop_{false};

@@ -224,6 +224,8 @@ TEST_F(CommandRunTest, WhatMayNotComeAgainIsAFaultOfTheInfrastructure) {
   EXPECT_EQ(fault("", {EndKind::kLost, 0}), Fault::kInfrastructure);
   EXPECT_EQ(fault("RuntimeError: Address already in use\n", {EndKind::kExited, 1}),
             Fault::kInfrastructure);
+  EXPECT_EQ(fault("failed (exitcode: -9) local_rank: 1 (pid: 12)\n", {EndKind::kExited, 1}),
+            Fault::kInfrastructure);
   EXPECT_EQ(fault("AssertionError\n", {EndKind::kExited, 1}), Fault::kLayout);
 }
 

@@ -112,6 +112,27 @@ TEST_F(AgentPoolTest, OnlyAgentsOfOneVersionThatReachEachOtherShareATrial) {
   EXPECT_EQ(Divided(Sweep(8)), "c 4, e 4");
 }
 
+TEST_F(AgentPoolTest, OnlyAgentsWithTheSweepsRunnerRunItsTrialsAndEachAlone) {
+  const trial::RunnerChoice choice{
+      .name = "r", .hash = std::string(64, '1'), .fields = {{"data", "a"}}};
+  db::SweepRecord record = SweepOf(1, 4);
+  record.runner = trial::VersionOf(choice);
+  const ActiveSweep sweep(record, SomeSummaries(1), {});
+  AgentInfo other_file = GangAgent("a", 4);
+  other_file.runners = {
+      {.name = "r", .hash = std::string(64, '2'), .framework = "", .export_to = ""}};
+  AgentInfo small = GangAgent("b", 2);
+  small.runners = {{.name = "r", .hash = choice.hash, .framework = "", .export_to = ""}};
+  AgentInfo small_too = small;
+  small_too.name = "c";
+  ConnectAll({other_file, small, small_too, GangAgent("d", 4)});
+  EXPECT_EQ(Divided(sweep), "");
+  AgentInfo fits = GangAgent("e", 4);
+  fits.runners = small.runners;
+  Connect(fits);
+  EXPECT_EQ(Divided(sweep), "e 4");
+}
+
 // Nobody is idle for a second way to divide it.
 TEST_F(AgentPoolTest, ATrialIsDividedAsItWouldBeOverAllAgents) {
   ConnectAll({GangAgent("a", 6), GangAgent("b", 4), GangAgent("c", 4), GangAgent("d", 2)});

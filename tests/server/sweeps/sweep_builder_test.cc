@@ -233,6 +233,30 @@ TEST(SweepBuilderTest, OptionsThatTheWorkerDoesNotRunAreRefusedWhicheverFramewor
   EXPECT_EQ(FieldOf(BuildSweep(request, Options(3), "v", db::At(0)).status()), "loss");
 }
 
+TEST(SweepBuilderTest, ARunnersSweepHasTheLayoutsThatItRuns) {
+  planner::SearchRequest request = Tiny();
+  request.profile = *planner::FindProfile("deepspeed");
+  SweepOptions options = Options(8);
+  options.runner = trial::RunnerChoice{.name = "r", .hash = std::string(64, '1'), .fields = {}};
+  options.runner_profile = request.profile;
+  options.runner_where = "tp = 1 and zero = 2";
+  const auto made = BuildSweep(request, options, "v", db::At(0));
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_EQ(made->sweep.runner, "runner r 1111111111111111");
+  EXPECT_FALSE(made->candidates.empty());
+  for (const db::TrialRecord& trial : made->candidates) {
+    const planner::Layout layout = *planner::ParseLayout(trial.layout);
+    EXPECT_EQ(layout.tp, 1) << trial.layout;
+    EXPECT_EQ(layout.zero, 2) << trial.layout;
+    const auto plan = trial::TrialPlanFromJson(nlohmann::json::parse(trial.plan_json));
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    EXPECT_EQ(plan->runner, options.runner);
+  }
+  options.layouts = {"tp2.pp1.dp2.mb1.zero2"};
+  EXPECT_THAT(BuildSweep(request, options, "v", db::At(0)).status().message(),
+              HasSubstr("must be one that the sweep's runner runs: tp = 1 and zero = 2"));
+}
+
 TEST(SweepBuilderTest, NamesTheFieldThatIsOff) {
   EXPECT_EQ(FieldOf(BuildSweep(Tiny(), Options(0), "v", db::At(0)).status()), "trials");
   SweepOptions few = Options(3);

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -15,6 +16,7 @@
 #include "base/text/status_macros.h"
 #include "executor/agent/agent.h"
 #include "executor/agent/state_dir.h"
+#include "executor/command/command_trial.h"
 #include "executor/gang/gang_runner.h"
 #include "executor/gang/own_address.h"
 #include "executor/host/cores.h"
@@ -28,6 +30,7 @@
 #include "tools/cli/common/benchmark_text.h"
 #include "tools/cli/common/device_profile.h"
 #include "tools/cli/common/devices_flag.h"
+#include "tools/cli/common/runner_flags.h"
 #include "tools/cli/common/server_flags.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/grpc_log.h"
@@ -48,6 +51,7 @@ struct AgentFlags {
   int32_t slots = 1;
   LogFlags log;
   std::optional<double> memory_limit_gib;
+  std::vector<std::string> runners;  // NAME=FILE
   bool benchmark = false;
   bool no_benchmark = false;
   double benchmark_budget_s = trial::BenchmarkPlan().budget_s;
@@ -154,7 +158,44 @@ std::string ClusterOfDevices(const AgentFlags& flags, const agent::AgentOptions&
   return planner::ClusterToJson(*cluster);
 }
 
-agent::TrialRunners RunnersOn(const agent::AgentOptions& agent_options) {
+using CommandRunners = std::map<std::string, command::Runner>;
+
+// Reads the files of --runner.
+absl::StatusOr<CommandRunners> ReadRunners(const AgentFlags& flags) {
+  ASSIGN_OR_RETURN(const auto files, ParseFieldValues("runner", flags.runners));
+  if (files.size() > wire::kMostRunners) {
+    return CheckRange("runner", static_cast<int64_t>(files.size()), 0, wire::kMostRunners);
+  }
+  CommandRunners runners;
+  for (const auto& [name, file] : files) {
+    RETURN_IF_ERROR(WithField(CheckAgentName(name), "runner"));
+    ASSIGN_OR_RETURN(command::Runner runner, command::ReadRunner(file));
+    runner.name = name;
+    runners.emplace(name, std::move(runner));
+  }
+  return runners;
+}
+
+std::vector<wire::RunnerOffer> OffersOf(const CommandRunners& runners) {
+  std::vector<wire::RunnerOffer> offers;
+  for (const auto& [name, runner] : runners) {
+    wire::RunnerOffer offer{.name = name,
+                            .hash = runner.hash,
+                            .framework = runner.framework,
+                            .export_to = runner.export_to,
+                            .where = runner.where};
+    for (const auto& [field, rule] : runner.fields) {
+      // A list of words may be long.
+      constexpr size_t kMostAcceptedBytes = 200;
+      offer.fields.emplace(field, command::AcceptedBy(rule).substr(0, kMostAcceptedBytes));
+    }
+    offers.push_back(std::move(offer));
+  }
+  return offers;
+}
+
+agent::TrialRunners RunnersOn(const agent::AgentOptions& agent_options, CommandRunners commands,
+                              const command::CommandHost& command_host) {
   const wire::DeviceSet& devices = agent_options.devices;
   const auto with_devices = [devices](const trial::TrialRunnerOptions& given) {
     trial::TrialRunnerOptions options = given;
@@ -162,9 +203,14 @@ agent::TrialRunners RunnersOn(const agent::AgentOptions& agent_options) {
     return options;
   };
   agent::TrialRunners runners;
-  runners.alone = [with_devices](const trial::TrialPlan& plan,
-                                 const trial::TrialRunnerOptions& given) {
-    return trial::RunTrial(plan, with_devices(given));
+  runners.alone = [with_devices, commands = std::move(commands), command_host](
+                      const trial::TrialPlan& plan, const trial::TrialRunnerOptions& given) {
+    if (!plan.runner) return trial::RunTrial(plan, with_devices(given));
+    const auto runner = commands.find(plan.runner->name);
+    if (runner == commands.end()) {
+      return trial::FailedResult("the agent has no such runner", trial::Fault::kLayout);
+    }
+    return command::RunCommandTrial(plan, runner->second, command_host, given);
   };
   runners.together = [with_devices](const trial::TrialPlan& plan, const gang::Membership& place,
                                     const trial::TrialRunnerOptions& given) {
@@ -209,6 +255,8 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
     return FieldError("benchmark", "true", "can't go with --no-benchmark");
   }
   ASSIGN_OR_RETURN(agent::AgentOptions options, ReadOptions(flags, context));
+  ASSIGN_OR_RETURN(CommandRunners runners, ReadRunners(flags));
+  options.offers = OffersOf(runners);
   // From here on there is something to end in order.
   const StopRequest stop(context);
   RETURN_IF_ERROR(RenameField(Validate(PlanOf(flags, options)), "budget_s", "benchmark_budget_s"));
@@ -229,7 +277,7 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
     return std::uniform_real_distribution<double>(0.0, 1.0)(random);
   };
   ASSIGN_OR_RETURN(options.address, AddressOf(flags, options));
-  options.runners = RunnersOn(options);
+  options.runners = RunnersOn(options, std::move(runners), HostOfCommands(context));
   agent::Agent agent(std::move(options));
   RETURN_IF_ERROR(agent.Run([&stop] { return stop.Requested(); }));
   // SIGTERM is how a service ends; Ctrl-C interrupts.
@@ -274,6 +322,12 @@ void AddAgentCommand(CLI::App& app, CommandContext& context) {
                    "each on separate cores")
       ->capture_default_str()
       ->option_text("N");
+  command
+      ->add_option("--runner", flags->runners,
+                   "Runner that sweeps may name (sweep start --runner): how this agent starts a "
+                   "run of the user's own framework; may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("NAME=FILE");
   flags->log.Add(*command);
   command->add_flag("--benchmark", flags->benchmark,
                     "Measure the devices even if a measurement exists");

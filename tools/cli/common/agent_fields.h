@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,11 +40,29 @@ void VisitFields(const AgentDevicesText& text, Visitor& visit) {
         int64_t{devices.memory_bytes()});
 }
 
+// RunnerText is a runner of an agent.
+struct RunnerText {
+  v1::RunnerOffer offer;
+};
+
+template <typename Visitor>
+void VisitFields(const RunnerText& text, Visitor& visit) {
+  visit("name", text.offer.name());
+  visit("hash", text.offer.hash());
+  visit("framework", text.offer.framework());
+  visit("export_to", text.offer.export_to());
+  visit("where", text.offer.where());
+  visit("fields",
+        std::map<std::string, std::string>(text.offer.fields().begin(), text.offer.fields().end()));
+}
+
 template <typename Visitor>
 void VisitFields(const AgentText& text, Visitor& visit) {
   const v1::Agent& agent = text.agent;
   std::vector<std::string> beside;
   for (const v1::AttemptRef& ref : agent.running_beside()) beside.push_back(ShortName(ref.trial()));
+  std::vector<RunnerText> runners;
+  for (const v1::RunnerOffer& offer : agent.runners()) runners.push_back({offer});
   std::optional<planner::WrittenJson<planner::ClusterSpec>> cluster;
   if (auto read = ParseOrderedJson("cluster", agent.cluster_json()); read.ok()) {
     cluster = planner::WrittenJson<planner::ClusterSpec>{*std::move(read)};
@@ -57,6 +76,7 @@ void VisitFields(const AgentText& text, Visitor& visit) {
   visit("connect_time", TimeText(agent.connect_time()));
   visit(planner::NullUnless(agent.has_running(), "running"), ShortName(agent.running().trial()));
   visit("running_beside", beside);
+  visit("runners", runners);
   visit("drained", agent.drained());
   visit(planner::NullUnless(!agent.set_aside_reason().empty(), "set_aside_reason"),
         agent.set_aside_reason());

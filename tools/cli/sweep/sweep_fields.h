@@ -69,6 +69,7 @@ void VisitFields(const SweepText& text, Visitor& visit) {
   visit("profile_hash", sweep.profile_hash());
   visit("gpus", int64_t{sweep.gpus()});
   visit("device_kind", wire::TextOf(sweep.device_kind()));
+  visit("runner", sweep.runner());
   visit("seq_len", int64_t{sweep.seq_len()});
   visit("global_batch", int64_t{sweep.global_batch()});
   visit("dtype", wire::TextOf(sweep.dtype()));

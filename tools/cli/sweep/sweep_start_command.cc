@@ -16,6 +16,7 @@
 #include "server/sweeps/sweep_builder.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/devices_flag.h"
+#include "tools/cli/common/runner_flags.h"
 #include "tools/cli/io/input_error.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/text.h"
@@ -42,6 +43,8 @@ struct StartFlags {
   std::optional<int32_t> steps;
   int64_t seed = 0;
   std::optional<double> memory_limit_gib;
+  std::string runner;
+  std::vector<std::string> fields;  // KEY=VALUE
   bool watch = false;
 };
 
@@ -60,6 +63,13 @@ absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const StartFlags& flags,
   *request.mutable_plan() = wire::ToWire(query);
   // Only the server knows what a cluster file resolves to.
   if (flags.query.dtype.empty()) request.mutable_plan()->clear_dtype();
+  if (!flags.runner.empty()) {
+    ASSIGN_OR_RETURN(const auto fields, ParseFieldValues("field", flags.fields));
+    request.set_runner(flags.runner);
+    request.mutable_runner_fields()->insert(fields.begin(), fields.end());
+    // The server plans by the runner's own profile.
+    if (flags.query.framework == kWorkersProfile) request.mutable_plan()->clear_framework();
+  }
   if (flags.steps) RETURN_IF_ERROR(CheckRange("steps", *flags.steps, 1, trial::kMostSteps));
   RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
   request.set_trials(flags.trials);
@@ -78,7 +88,12 @@ absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const StartFlags& flags,
 }
 
 // Says for which framework the layouts were chosen: not recommend's default, unless it was named.
-std::string PlannedAs(const std::string& profile) {
+std::string PlannedAs(const v1::Sweep& sweep) {
+  const std::string& profile = sweep.profile();
+  if (!sweep.runner().empty()) {
+    return absl::StrCat("planned as framework ", profile, "; its trials are commands of ",
+                        sweep.runner());
+  }
   if (profile == kWorkersProfile) {
     return "planned as the worker runs (framework meshwright), for that is what its trials "
            "measure; recommend plans for megatron unless told otherwise";
@@ -126,9 +141,9 @@ absl::Status SayStarted(const v1::Sweep& sweep, std::vector<std::string> notes,
     for (const std::string& note : notes) context.out << "note: " << note << "\n";
     context.out << "sweep " << name << ": " << TrialsText(sweep);
     if (!watch) context.out << ", " << StateName(sweep.state()) << " (" << sweep.reason() << ")";
-    context.out << "\n" << PlannedAs(sweep.profile()) << std::endl;
+    context.out << "\n" << PlannedAs(sweep) << std::endl;
   } else if (!watch) {
-    notes.push_back(PlannedAs(sweep.profile()));
+    notes.push_back(PlannedAs(sweep));
     PrintJson(planner::WriteOrderedJson(StartedText{{sweep}, notes}), context.out);
   }
   if (watch) {
@@ -226,6 +241,15 @@ void AddSweepStartCommand(CLI::App& group, CommandContext& context) {
   start->add_option("--seed", flags->seed, "Random seed of weights and tokens")
       ->capture_default_str()
       ->option_text("N");
+  CLI::Option* const runner =
+      start->add_option("--runner", flags->runner,
+                        "Run the trials in the framework of this runner, which agents were "
+                        "started with (agent --runner), instead of Meshwright's own worker");
+  runner->option_text("NAME");
+  start->add_option("--field", flags->fields, "Value of a field of the runner; may be repeated")
+      ->needs(runner)
+      ->allow_extra_args(false)
+      ->option_text("KEY=VALUE");
   start
       ->add_option("--memory-limit-gib", flags->memory_limit_gib,
                    "Memory limit of each rank in GiB, in the prediction and in the trial")

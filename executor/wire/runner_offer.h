@@ -1,0 +1,42 @@
+// RunnerOffer is what an agent tells of a runner (executor/command/runner.h) that it was started
+// with. It never tells the runner's command.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "executor/trial/runner_choice.h"
+
+namespace meshwright::v1 {
+class RunnerOffer;
+}
+
+namespace meshwright::wire {
+
+struct RunnerOffer {
+  std::string name;
+  std::string hash;        // SHA-256 of the runner's file, hexadecimal
+  std::string framework;   // profile by which its layouts are planned
+  std::string export_to;   // target of its {args}; empty: none
+  std::string where = {};  // condition on the layouts that it runs; empty: all
+  std::map<std::string, std::string> fields = {};  // what each field accepts, in words
+
+  friend bool operator==(const RunnerOffer&, const RunnerOffer&) = default;
+};
+
+// The most runners of an agent.
+inline constexpr int kMostRunners = 64;
+
+v1::RunnerOffer ToWire(const RunnerOffer& offer);
+// Returns InvalidArgument, which names the field, if the name or the hash is not of a runner's
+// form.
+absl::StatusOr<RunnerOffer> FromWire(const v1::RunnerOffer& offer);
+
+// Returns the choice of the offered runner with these values of its fields. Returns InvalidArgument
+// about `runner_fields` if a field is missing or the runner has no such field.
+absl::StatusOr<trial::RunnerChoice> Choose(const RunnerOffer& offer,
+                                           const std::map<std::string, std::string>& fields);
+
+}  // namespace meshwright::wire

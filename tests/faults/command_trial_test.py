@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Sweeps whose trials are commands of a framework: what ends a command is told apart, and whatever is killed (the server,
+the agent, a process of the guard, the launcher, a rank), no finished measurement is lost and no process remains.
+
+The framework is a stand-in without Torch, whose ranks are in sessions of their own as torchrun's are.
+
+Usage: command_trial_test.py FOLDER_OF_BINARIES [unittest's arguments]
+"""
+import json
+import pathlib
+import shutil
+import signal
+import sys
+
+import faults
+import stand_in_worker
+
+
+class CommandTrialTest(faults.FaultTest):
+    SERVE = ("--max-agent-failures", "1000")
+
+    def setUp(self):
+        super().setUp()
+        # Copies of this test's own, so that its processes can be told from another's.
+        for name in ("stand_in_framework.py", "stand_in_worker.py"):
+            shutil.copy(faults.HERE / name, self.folder / name)
+        self.framework = self.folder / "stand_in_framework.py"
+        self.runner = self.folder / "stand-in.json"
+        self.write_runner()
+        self.runs = self.folder / "runs"
+        self.runs.mkdir()
+
+    def write_runner(self, **changes) -> None:
+        runner = {"name": "stand-in", "framework": "deepspeed", "where": "tp = 1 and cp = 1",
+                  "argv": [sys.executable, str(self.framework), "launch", "{folder}", "{ranks}", "{behaviour}"],
+                  "fields": {"behaviour": {"words": ["train", "hang", "oom", "early", "contradict"]}}, "log": "json"}
+        self.runner.write_text(json.dumps({**runner, **changes}))
+        self.runner.chmod(0o600)
+
+    def runner_agent(self, name: str) -> faults.Agent:
+        return self.connected_agent(name, "--runner", f"stand-in={self.runner}", environment={"TMPDIR": str(self.runs)})
+
+    def start_runner_sweep(self, name: str, *more, trials: int, behaviour: str = "train", steps: int = 8) -> list[str]:
+        return self.start_sweep(name, "--runner", "stand-in", "--field", f"behaviour={behaviour}", *more, trials=trials,
+                                steps=steps)
+
+    # The processes of a command, by what they are.
+
+    def of_framework(self, word: str) -> list[int]:
+        pids = [int(entry.name) for entry in pathlib.Path("/proc").iterdir() if entry.name.isdigit()]
+        return [pid for pid in pids if faults.state_of(pid) not in ("Z", "")
+                and faults.command_of(pid)[1:3] == [str(self.framework), word]]
+
+    def guards(self, agent: faults.Agent) -> list[int]:
+        """The outer guard and the inner one."""
+        outer = [pid for pid in faults.children_of(agent.pid) if faults.command_of(pid)[1:2] == ["guard"]]
+        inner = [pid for guard in outer for pid in faults.children_of(guard) if faults.command_of(pid)[1:2] == ["guard"]]
+        return outer + inner
+
+    def ours(self) -> list[int]:
+        pids = [int(entry.name) for entry in pathlib.Path("/proc").iterdir() if entry.name.isdigit()]
+        return [pid for pid in pids if faults.state_of(pid) not in ("Z", "")
+                and (str(self.framework) in faults.command_of(pid))]
+
+    def check_ranked(self, sweep: str, trials: int) -> None:
+        """Every trial has what its layout takes, and they are ranked by it."""
+        shown = self.show(sweep)
+        self.assertEqual(shown["sweep"]["state"], "finished")
+        self.assertEqual(len(shown["trials"]), trials)
+        for trial in shown["trials"]:
+            self.assertEqual(trial["state"], "ok", f"{trial['trial']}: {trial['reason']}")
+            self.assertEqual(trial["measured"]["step_s"], stand_in_worker.step_s_of(trial["layout"]))
+        ranked = [trial["layout"] for trial in sorted(shown["trials"], key=lambda trial: trial["rank"])]
+        self.assertEqual(ranked, sorted(ranked, key=stand_in_worker.step_s_of))
+
+    def finish(self, sweep: str, trials: int) -> None:
+        watch = self.watch(sweep)
+        watch.await_end()
+        self.check_ranked(sweep, trials)
+        self.check_events(sweep, trials)
+        self.check_acknowledged()
+        self.stop_everything()
+        self.assertEqual(list(self.runs.iterdir()), [], "folders of runs are removed")
+
+    def test_a_sweep_ranks_what_the_commands_measured(self):
+        self.serve()
+        self.runner_agent("a")
+        self.start_runner_sweep("s", trials=6)
+        self.finish("s", 6)
+
+    def test_results_of_another_file_or_field_are_not_reused(self):
+        self.serve()
+        agent = self.runner_agent("a")
+        self.start_runner_sweep("first", trials=1)
+        self.watch("first").await_end()
+
+        def reused(name: str, behaviour: str = "train") -> int:
+            # Without --fresh, which start_sweep() has.
+            answer = self.ask("sweep", "start", "--name", name, "--model", "tinystories-15m", "--cluster", "local-cpu", "--gpus",
+                              2, "--seq-len", 64, "--global-batch", 8, "--trials", 1, "--candidates", 1, "--min-gain", 0,
+                              "--steps", 8, "--seed", 0, "--runner", "stand-in", "--field", f"behaviour={behaviour}")
+            self.watch(name).await_end()
+            return answer["trials_reused"]
+
+        self.assertEqual(reused("same"), 1)
+        self.assertEqual(reused("other-field", behaviour="early"), 0)
+        agent.signal(signal.SIGTERM)
+        agent.wait()
+        self.write_runner(warm_up_steps=2)
+        self.runner_agent("b")
+        self.assertEqual(reused("other-file"), 0)
+        self.stop_everything()
+
+    def test_memory_a_hang_and_an_early_end_are_told_apart(self):
+        self.serve()
+        agent = self.runner_agent("a")
+        for behaviour, state, reason in (("oom", "oom", "ran out of memory"), ("early", "failed", "ended with exit code 0"),
+                                         ("contradict", "failed", "the framework ran dp = 1, but the layout has dp = 2")):
+            self.start_runner_sweep(behaviour, trials=1, behaviour=behaviour)
+            self.watch(behaviour).await_end()
+            trial = self.trial(behaviour)
+            self.assertEqual(trial["state"], state, trial)
+            self.assertIn(reason, trial["reason"])
+        self.assertTrue(agent.running())
+        self.stop_everything()
+
+    def test_a_command_that_hangs_is_ended_by_a_cancel(self):
+        self.serve()
+        self.runner_agent("a")
+        self.start_runner_sweep("s", trials=1, behaviour="hang")
+        faults.await_true("ranks run", lambda: len(self.of_framework("rank")) == 2)
+        self.ask("sweep", "cancel", "s")
+        faults.await_true("nothing of it remains", lambda: not self.ours())
+        self.stop_everything()
+
+    def kill_while_it_runs(self, whom: str, agent: faults.Agent) -> faults.Agent:
+        """Kills one of the processes while a command runs. Returns the agent that runs then."""
+        faults.await_true("ranks run", lambda: len(self.of_framework("rank")) == 2)
+        if whom == "agent":
+            victims = [agent.pid]
+        elif whom == "server":
+            victims = [self.servers[-1].pid]
+        elif whom in ("outer guard", "inner guard"):
+            victims = [self.guards(agent)[0 if whom == "outer guard" else 1]]
+        else:
+            victims = self.of_framework("launch" if whom == "launcher" else "rank")[:1]
+        before = set(self.ours())
+        faults.os.kill(victims[0], signal.SIGKILL)
+        if whom != "server":
+            faults.await_true(f"of the command whose {whom} was killed nothing remains",
+                              lambda: not before & set(self.ours()), 20.0)
+        if whom == "server":
+            self.servers[-1].wait()
+            self.serve()
+        if whom == "agent":
+            agent.wait()
+            agent = self.runner_agent("a")
+        return agent
+
+    def test_whatever_is_killed_nothing_is_lost_and_nothing_remains(self):
+        self.serve()
+        agent = self.runner_agent("a")
+        trials = 12
+        self.start_runner_sweep("s", trials=trials)
+        for whom in ("outer guard", "inner guard", "launcher", "rank", "server", "agent"):
+            ended = sum(trial["state"] == "ok" for trial in self.show("s")["trials"])
+            agent = self.kill_while_it_runs(whom, agent)
+            # So that no trial has two broken attempts on purpose.
+            faults.await_true(f"a trial ends after the {whom} was killed",
+                              lambda: sum(t["state"] == "ok" for t in self.show("s")["trials"]) > ended)
+        self.finish("s", trials)
+
+    def test_an_agent_without_the_runner_gets_no_trial_of_it(self):
+        self.serve()
+        self.runner_agent("has-it").signal(signal.SIGSTOP)
+        other = self.connected_agent("has-not")
+        self.start_runner_sweep("s", trials=1)
+        faults.await_true("it says what it waits for", lambda: "runner stand-in" in self.show("s")["sweep"]["reason"]
+                          or self.show("s")["trials"][0]["state"] != "pending")
+        self.assertEqual(other.given(), [])
+        self.agents[0].signal(signal.SIGCONT)
+        self.finish("s", 1)
+
+
+if __name__ == "__main__":
+    faults.main()

@@ -1,6 +1,7 @@
 """Gives exported files to accelerate, as `accelerate launch --config_file` does, and the arguments of their launch line
 to transformers."""
 import dataclasses
+import inspect
 import os
 import re
 import shlex
@@ -11,7 +12,7 @@ from accelerate.commands.config.config_args import ClusterConfig
 from accelerate.commands.launch import _validate_launch_command, launch_command_parser
 from accelerate.parallelism_config import ParallelismConfig
 from accelerate.utils import FullyShardedDataParallelPlugin
-from accelerate.utils.launch import prepare_multi_gpu_env
+from accelerate.utils import launch
 from transformers import HfArgumentParser, TrainingArguments
 
 # What TRL's scripts have in addition to the Trainer's arguments.
@@ -40,7 +41,7 @@ def launched(text):
         for key in getattr(defaults, section):
             if key not in known and f"fsdp_{key}" not in known:
                 raise ValueError(f"accelerate has no {section}.{key}")
-    return arguments, prepare_multi_gpu_env(arguments)
+    return arguments, launch.prepare_multi_gpu_env(arguments)
 
 
 def check(export):
@@ -68,6 +69,8 @@ def check(export):
 
 
 def names():
+    """Yields the keys of the file; some are no flags, and the launcher alone reads them."""
+    yield from (f"fsdp_config.{name}" for name in re.findall(r'getattr\(args, "(fsdp_\w+)"', inspect.getsource(launch)))
     yield from (field.name for field in dataclasses.fields(ClusterConfig))
     for action in launch_command_parser()._actions:
         for section, prefix in (("fsdp_config", "fsdp_"), ("parallelism_config", "parallelism_config_"),

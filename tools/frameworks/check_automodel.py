@@ -1,5 +1,6 @@
 """Gives exported files to NeMo AutoModel's parse_distributed_section, and holds their other keys to its sources."""
 import os
+import re
 
 import checker
 import yaml
@@ -41,6 +42,10 @@ def names():
         yield from SOURCES.names(module, name, section)
     for name in SOURCES.parameters("nemo_automodel.components.training.step_scheduler", "StepScheduler"):
         yield f"step_scheduler.{name}"
+    for path in SOURCES.files.values():   # the sections that recipes look up
+        text = path.read_text(encoding="utf-8") if "recipes" in path.parts else ""
+        for got, reached in re.findall(r'\bcfg\.(?:get\(\s*"([a-z_0-9.]+)"|([a-z_0-9.]+[a-z_0-9])\b(?!\())', text):
+            yield got or reached
 
 
 checker.run(check, names)

@@ -1,5 +1,6 @@
 """Gives exported files to DeepSpeed's DeepSpeedConfig."""
 import importlib
+import inspect
 import json
 import os
 import re
@@ -62,6 +63,7 @@ def sections():
 def names():
     constants = sections()
     yield from constants
+    yield from re.findall(r'config\["(\w+)"\]', inspect.getsource(config.DeepSpeedConfig))
     yield from ("data_types." + name for name in (config.GRAD_ACCUM_DTYPE, config.PARAM_DTYPE))
     yield from (f"{section}.{name}" for section in ("optimizer", "scheduler") for name in ("type", "params"))
     for section, model in SECTIONS.items():

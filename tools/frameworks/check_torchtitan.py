@@ -9,9 +9,11 @@ import typing
 
 import checker
 from torch.distributed.pipelining.schedules import get_schedule_class
+from torchtitan.components import loss
 from torchtitan.config.manager import ConfigManager
 from torchtitan.distributed import activation_checkpoint, pipeline_parallel
 from torchtitan.distributed.parallel_dims import ParallelDims
+from torchtitan.models import llama3
 from torchtitan.trainer import Trainer
 
 MODULE = "layout"   # the name that exports ask for
@@ -68,7 +70,11 @@ def fields_of(config_class, prefix=""):
 
 
 def names():
+    yield from ("--module", "--config")   # of ConfigManager
     yield from fields_of(Trainer.Config)
+    yield from (f"loss.{name}" for kind in vars(loss).values() if isinstance(kind, type) and hasattr(kind, "Config")
+                for name in fields_of(kind.Config))
+    yield from (name for name in vars(llama3) if name == "model_registry")
     for name in dir(activation_checkpoint):
         if hasattr(getattr(activation_checkpoint, name), "Config"):
             yield f"activation_checkpoint.{name}"

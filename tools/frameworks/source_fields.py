@@ -15,13 +15,15 @@ class Sources:
         self.modules = {}
 
     def module(self, name):
-        """Returns the module's classes and where its other names are imported from."""
+        """Returns what the module defines and where its other names are imported from."""
         if name not in self.modules:
             classes, imports = {}, {}
             path = self.files.get(name)
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if path else ():
                 if isinstance(node, ast.ClassDef):
                     classes[node.name] = node
+                elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                    classes.setdefault(node.targets[0].id, node)   # another name of a union of classes
                 elif isinstance(node, ast.ImportFrom):
                     package = imported_from(name, path, node)
                     for alias in node.names:
@@ -45,6 +47,11 @@ class Sources:
         if not found:
             return
         module, node = found
+        if isinstance(node, ast.Assign):
+            for kind in ast.walk(node.value):
+                if isinstance(kind, ast.Name) and kind.id != name:
+                    yield from self.fields(module, kind.id)
+            return
         for base in node.bases:
             if isinstance(base, ast.Name):
                 yield from self.fields(module, base.id)

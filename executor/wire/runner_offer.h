@@ -9,10 +9,6 @@
 #include "absl/status/statusor.h"
 #include "executor/trial/runner_choice.h"
 
-namespace meshwright::v1 {
-class RunnerOffer;
-}
-
 namespace meshwright::wire {
 
 struct RunnerOffer {
@@ -28,11 +24,6 @@ struct RunnerOffer {
 
 // The most runners of an agent.
 inline constexpr int kMostRunners = 64;
-
-v1::RunnerOffer ToWire(const RunnerOffer& offer);
-// Returns InvalidArgument, which names the field, if the name or the hash is not of a runner's
-// form.
-absl::StatusOr<RunnerOffer> FromWire(const v1::RunnerOffer& offer);
 
 // Returns the choice of the offered runner with these values of its fields. Returns InvalidArgument
 // about `runner_fields` if a field is missing or the runner has no such field.

@@ -20,6 +20,7 @@
 #include "absl/time/time.h"
 #include "executor/trial/trial.h"
 #include "executor/wire/attempt_key.h"
+#include "executor/wire/runner_offer.h"
 #include "meshwright/v1/agents.pb.h"
 #include "meshwright/v1/plan.pb.h"
 #include "meshwright/v1/planner.pb.h"
@@ -88,5 +89,9 @@ absl::StatusOr<AttemptKey> FromWire(const v1::AttemptRef& ref);
 
 google::protobuf::Timestamp ToWire(absl::Time time);
 absl::Time FromWire(const google::protobuf::Timestamp& time);
+
+v1::RunnerOffer ToWire(const RunnerOffer& offer);
+// Returns InvalidArgument, which names the field, if the name or the hash is not of a runner's form.
+absl::StatusOr<RunnerOffer> FromWire(const v1::RunnerOffer& offer);
 
 }  // namespace meshwright::wire

@@ -40,18 +40,18 @@ class FrameworksTest(faults.FaultTest):
         # Copies, so that processes can be told from those of another test, in a folder that is this user's alone.
         self.runners = self.folder / "runners"
         self.runners.mkdir(mode=0o700)
-        for file in RUNNERS.iterdir():
+        for file in filter(pathlib.Path.is_file, RUNNERS.iterdir()):
             (self.runners / file.name).write_text(file.read_text())
             (self.runners / file.name).chmod(0o600)
 
     def ours(self) -> list[int]:
         pids = [int(entry.name) for entry in pathlib.Path("/proc").iterdir() if entry.name.isdigit()]
         return [pid for pid in pids if faults.state_of(pid) not in ("Z", "")
-                and any(str(self.runners) in word for word in faults.command_of(pid))]
+                and any(word.startswith(f"{self.runners}/train_") for word in faults.command_of(pid))]
 
     def ranks(self) -> list[int]:
         """The processes of the training script, without its launcher."""
-        return [pid for pid in self.ours() if any(word.endswith("torchrun") for word in faults.command_of(pid)) is False]
+        return [pid for pid in self.ours() if not any(word.endswith("torchrun") for word in faults.command_of(pid))]
 
     def question(self) -> list[str]:
         return ["--model", str(self.model), "--seq-len", "64", "--global-batch", "8"]
@@ -89,8 +89,10 @@ class FrameworksTest(faults.FaultTest):
         self.stop_everything()
 
     def test_memory_that_runs_out_is_told(self):
-        done = self.run_cli("trial", *self.question(), "--layout", "tp1.pp1.dp2.mb4", "--devices", "cpu:2", "--steps", "3",
-                            "--runner", self.runners / "fsdp2.json", "--memory-limit-gib", "0.7", "--format", "json",
+        # Weights that are larger than the limit, in which the launcher has room.
+        done = self.run_cli("trial", "--model", "llama-3.2-1b", "--seq-len", "64", "--global-batch", "8", "--layout",
+                            "tp1.pp1.dp2.mb4", "--devices", "cpu:2", "--steps", "3", "--runner", self.runners / "fsdp2.json",
+                            "--memory-limit-gib", "2", "--format", "json",
                             env={**os.environ, **self.environment})
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(json.loads(done.stdout)["outcome"], "oom", done.stdout)

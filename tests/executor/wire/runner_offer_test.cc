@@ -1,9 +1,9 @@
 #include "executor/wire/runner_offer.h"
 
 #include "base/text/field_error.h"
+#include "executor/wire/wire.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "meshwright/v1/agents.pb.h"
 
 namespace meshwright::wire {
 namespace {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,8 +51,9 @@ void VisitFields(const RunnerText& text, Visitor& visit) {
   visit("framework", text.offer.framework());
   visit("export_to", text.offer.export_to());
   visit("where", text.offer.where());
-  visit("fields",
-        std::map<std::string, std::string>(text.offer.fields().begin(), text.offer.fields().end()));
+  planner::OrderedMap<std::string> fields(text.offer.fields().begin(), text.offer.fields().end());
+  std::sort(fields.begin(), fields.end());
+  visit("fields", fields);
 }
 
 template <typename Visitor>

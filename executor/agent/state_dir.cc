@@ -79,6 +79,17 @@ absl::StatusOr<StateDir> StateDir::Open(const std::string& folder, const std::st
   return state;
 }
 
+absl::StatusOr<std::string> StateDir::EmptyRuns() const {
+  const std::string path = folder_ + "/runs";
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  std::filesystem::create_directories(path, error);
+  if (error) {
+    return absl::UnavailableError(absl::StrCat("can't create ", path, ": ", error.message()));
+  }
+  return path;
+}
+
 absl::Status StateDir::ReadOrMakeIdentity(const std::function<uint64_t()>& random) {
   const std::string path = folder_ + "/identity";
   std::ifstream(path) >> identity_;

@@ -27,6 +27,9 @@ class StateDir {
   const std::string& identity() const { return identity_; }
   // Returns the folder of undelivered results (executor/agent/result_box.h).
   std::string results() const { return folder_ + "/results"; }
+  // Returns the folder of the runs of commands, after removing what a process that was killed left
+  // there. Returns Unavailable if it can't be made.
+  absl::StatusOr<std::string> EmptyRuns() const;
 
  private:
   StateDir(std::string folder, UniqueFd lock)

@@ -27,8 +27,6 @@ class CommandTrialTest(faults.FaultTest):
         self.framework = self.folder / "stand_in_framework.py"
         self.runner = self.folder / "stand-in.json"
         self.write_runner()
-        self.runs = self.folder / "runs"
-        self.runs.mkdir()
 
     def write_runner(self, **changes) -> None:
         runner = {"name": "stand-in", "framework": "deepspeed", "where": "tp = 1 and cp = 1",
@@ -38,7 +36,7 @@ class CommandTrialTest(faults.FaultTest):
         self.runner.chmod(0o600)
 
     def runner_agent(self, name: str) -> faults.Agent:
-        return self.connected_agent(name, "--runner", f"stand-in={self.runner}", environment={"TMPDIR": str(self.runs)})
+        return self.connected_agent(name, "--runner", f"stand-in={self.runner}")
 
     def start_runner_sweep(self, name: str, *more, trials: int, behaviour: str = "train", steps: int = 8) -> list[str]:
         return self.start_sweep(name, "--runner", "stand-in", "--field", f"behaviour={behaviour}", *more, trials=trials,
@@ -80,7 +78,7 @@ class CommandTrialTest(faults.FaultTest):
         self.check_events(sweep, trials)
         self.check_acknowledged()
         self.stop_everything()
-        self.assertEqual(list(self.runs.iterdir()), [], "folders of runs are removed")
+        self.assertEqual(list(self.folder.glob("state-*/runs/*")), [], "folders of runs are removed")
 
     def test_a_sweep_ranks_what_the_commands_measured(self):
         self.serve()
@@ -133,41 +131,47 @@ class CommandTrialTest(faults.FaultTest):
         faults.await_true("nothing of it remains", lambda: not self.ours())
         self.stop_everything()
 
-    def kill_while_it_runs(self, whom: str, agent: faults.Agent) -> faults.Agent:
-        """Kills one of the processes while a command runs. Returns the agent that runs then."""
-        faults.await_true("ranks run", lambda: len(self.of_framework("rank")) == 2)
+    def states(self) -> dict[str, str]:
+        return {trial["trial"]: trial["state"] for trial in self.show("s")["trials"]}
+
+    def victim(self, whom: str) -> int:
+        if whom == "server":
+            return self.servers[-1].pid
         if whom == "agent":
-            victims = [agent.pid]
-        elif whom == "server":
-            victims = [self.servers[-1].pid]
-        elif whom in ("outer guard", "inner guard"):
-            victims = [self.guards(agent)[0 if whom == "outer guard" else 1]]
-        else:
-            victims = self.of_framework("launch" if whom == "launcher" else "rank")[:1]
+            return next(agent.pid for agent in self.agents if agent.running() and self.guards(agent))
+        if whom in ("outer guard", "inner guard"):
+            guards = next(guards for agent in self.agents if agent.running() and len(guards := self.guards(agent)) == 2)
+            return guards[0 if whom == "outer guard" else 1]
+        return self.of_framework("launch" if whom == "launcher" else "rank")[0]
+
+    def kill_while_it_runs(self, whom: str) -> None:
+        """Kills one of the processes while commands run, and waits for the end of the trials that ran."""
+        faults.await_true("ranks run", lambda: len(self.of_framework("rank")) >= 2)
+        ran = [trial for trial, state in self.states().items() if state == "running"]
         before = set(self.ours())
-        faults.os.kill(victims[0], signal.SIGKILL)
-        if whom != "server":
-            faults.await_true(f"of the command whose {whom} was killed nothing remains",
-                              lambda: not before & set(self.ours()), 20.0)
+        victim = self.victim(whom)
+        faults.os.kill(victim, signal.SIGKILL)
         if whom == "server":
             self.servers[-1].wait()
             self.serve()
         if whom == "agent":
+            agent = next(agent for agent in self.agents if agent.pid == victim)
             agent.wait()
-            agent = self.runner_agent("a")
-        return agent
+            self.runner_agent(agent.name)
+        faults.await_true(f"nothing remains of what ran when the {whom} was killed", lambda: not before & set(self.ours()), 60.0)
+        # So that no trial loses two attempts on purpose.
+        faults.await_true(f"what ran when the {whom} was killed is measured",
+                          lambda: all(self.states()[trial] == "ok" for trial in ran))
 
     def test_whatever_is_killed_nothing_is_lost_and_nothing_remains(self):
         self.serve()
-        agent = self.runner_agent("a")
-        trials = 12
+        # A trial whose command was killed goes to another agent.
+        for name in ("a", "b"):
+            self.runner_agent(name)
+        trials = 20
         self.start_runner_sweep("s", trials=trials)
         for whom in ("outer guard", "inner guard", "launcher", "rank", "server", "agent"):
-            ended = sum(trial["state"] == "ok" for trial in self.show("s")["trials"])
-            agent = self.kill_while_it_runs(whom, agent)
-            # So that no trial has two broken attempts on purpose.
-            faults.await_true(f"a trial ends after the {whom} was killed",
-                              lambda: sum(t["state"] == "ok" for t in self.show("s")["trials"]) > ended)
+            self.kill_while_it_runs(whom)
         self.finish("s", trials)
 
     def test_an_agent_without_the_runner_gets_no_trial_of_it(self):

@@ -73,9 +73,10 @@ class FrameworksTest(faults.FaultTest):
 
     def test_sweeps_find_the_fastest_layouts_and_a_killed_rank_leaves_nothing(self):
         self.serve()
-        agent = self.agent("a", *(word for name in ("fsdp2", "hf-trainer")
-                                  for word in ("--runner", f"{name}={self.runners / name}.json")), environment=self.environment)
-        agent.await_line("connected to")
+        runners = [word for name in ("fsdp2", "hf-trainer") for word in ("--runner", f"{name}={self.runners / name}.json")]
+        # A trial whose rank was killed goes to the other agent.
+        for name in ("a", "b"):
+            self.connected_agent(name, *runners, environment=self.environment)
         watch = self.sweep("fsdp2", "fsdp2", trials=6)
         faults.await_true("ranks run", lambda: len(self.ranks()) >= 2)
         before = set(self.ours())

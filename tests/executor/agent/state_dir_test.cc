@@ -74,6 +74,14 @@ TEST_F(StateDirTest, TheIdentityStaysWithTheFolder) {
   EXPECT_EQ(Open("a")->identity(), "00000000000000030000000000000004");
 }
 
+TEST_F(StateDirTest, RunsOfAKilledProcessAreRemoved) {
+  const auto state = Open("a");
+  const std::string runs = *state->EmptyRuns();
+  std::filesystem::create_directories(runs + "/meshwright-run-x");
+  EXPECT_EQ(*state->EmptyRuns(), runs);
+  EXPECT_TRUE(std::filesystem::is_empty(runs));
+}
+
 TEST_F(StateDirTest, AFolderThatCantBeMadeIsAnError) {
   std::ofstream(folder_) << "a file";
   EXPECT_THAT(std::string(Open("a").status().message()),

@@ -260,6 +260,7 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
   // From here on there is something to end in order.
   const StopRequest stop(context);
   RETURN_IF_ERROR(RenameField(Validate(PlanOf(flags, options)), "budget_s", "benchmark_budget_s"));
+  command::CommandHost command_host = HostOfCommands(context);
   std::random_device entropy;
   std::optional<agent::StateDir> state;
   if (const std::string folder =
@@ -268,6 +269,7 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
     ASSIGN_OR_RETURN(state, agent::StateDir::Open(folder, options.name, [&entropy] {
                        return uint64_t{entropy()} << 32 | entropy();
                      }));
+    ASSIGN_OR_RETURN(command_host.work_folder, state->EmptyRuns());
     options.identity = state->identity();
     options.result_folder = state->results();
   }
@@ -277,7 +279,7 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
     return std::uniform_real_distribution<double>(0.0, 1.0)(random);
   };
   ASSIGN_OR_RETURN(options.address, AddressOf(flags, options));
-  options.runners = RunnersOn(options, std::move(runners), HostOfCommands(context));
+  options.runners = RunnersOn(options, std::move(runners), command_host);
   agent::Agent agent(std::move(options));
   RETURN_IF_ERROR(agent.Run([&stop] { return stop.Requested(); }));
   // SIGTERM is how a service ends; Ctrl-C interrupts.

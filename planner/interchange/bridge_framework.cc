@@ -11,6 +11,8 @@
 namespace meshwright::planner {
 namespace {
 
+constexpr std::string_view kRunRecipe = "scripts/training/run_recipe.py";
+
 constexpr NameRow kBridgeOverrides[] = {
     {.name = "model.tensor_model_parallel_size", .setting = "tp"},
     {.name = "model.pipeline_model_parallel_size", .setting = "pp"},
@@ -154,14 +156,15 @@ constexpr NameRow kBridgeOverrides[] = {
     {.name = "--mode",
      .words = "pretrain sft",
      .effect = NameEffect::kRefused,
-     .hint = "the import knows no adapters of Megatron-Bridge"},
+     .hint = "the import knows no adapters of Megatron-Bridge",
+     .of = kRunRecipe},
     {.name = "train.rampup_batch_size",
      .effect = NameEffect::kRefused,
      .hint = "the batch grows; an estimate is for one batch"},
-    {.name = "--recipe", .hint = "--model names its model"},
-    {.name = "--dataset", .hint = "data"},
-    {.name = "--step-func", .hint = "data"},
-    {.name = "--hf-path", .hint = "data"},
+    {.name = "--recipe", .hint = "--model names its model", .of = kRunRecipe},
+    {.name = "--dataset", .hint = "data", .of = kRunRecipe},
+    {.name = "--step-func", .hint = "data", .of = kRunRecipe},
+    {.name = "--hf-path", .hint = "data", .of = kRunRecipe},
     {.name = "dataset.*", .hint = "data"},
     {.name = "tokenizer.*", .hint = "data"},
     {.name = "train.train_*", .hint = "the length of the training"},

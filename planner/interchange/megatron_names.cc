@@ -334,7 +334,6 @@ constexpr NameRow kFurtherFlags[] = {
     {.name = "--use-checkpoint-*", .hint = "checkpoints"},
     {.name = "--seed", .hint = "the first weights"},
     {.name = "--distributed-*", .hint = "how ranks meet"},
-    {.name = "--use-gloo-process-groups", .hint = "how ranks meet"},
     {.name = "--disable-gloo-process-groups", .hint = "how ranks meet"},
     {.name = "--manual-gc*", .hint = "Python's garbage"},
     {.name = "--no-check-for-nan-in-loss-and-grad", .hint = "a check of the loss"},

@@ -57,9 +57,13 @@ std::set<std::string> NamesOfRelease(const Framework& framework) {
   return names;
 }
 
-// Returns whether the release has the name, or a name that a trailing * stands for.
+// Returns whether the release has the name, or a name that a trailing * stands for. Hydra adds a
+// name with a + to a section that the release has.
 bool Has(const std::set<std::string>& names, std::string_view row_name) {
+  const bool added = row_name.starts_with("+");
+  if (added) row_name.remove_prefix(1);
   std::string name = Plain(row_name);
+  if (added && names.contains(name.substr(0, name.rfind('.')))) return true;
   if (!absl::EndsWith(name, "*")) return names.contains(name);
   name.pop_back();
   const auto next = names.lower_bound(name);

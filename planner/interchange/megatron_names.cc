@@ -136,6 +136,12 @@ constexpr NameRow kFurtherFlags[] = {
      .setting = "cuda_graphs",
      .words = "attention=attn none- layer- iteration-",
      .joins = true},
+    // A graph of all of an iteration has no room for the check.
+    {.name = "--no-check-for-nan-in-loss-and-grad",
+     .setting = "cuda_graphs",
+     .words = "iteration= none- attention- layer-",
+     .use = NameUse::kExport,
+     .joins = true},
     {.name = "--moe-token-dispatcher-type",
      .setting = "dispatcher",
      .words = "alltoall allgather deepep=flex hybridep=flex"},

@@ -34,9 +34,11 @@ void AddList(std::string_view list, std::string_view prefix, std::set<std::strin
   ASSERT_NE(source, nullptr) << "run through ctest, which sets MESHWRIGHT_SOURCE_DIR";
   std::ifstream file(std::filesystem::path(source) / "tests/planner/interchange/names" /
                      absl::StrCat(std::string(list), ".txt"));
-  const size_t before = names.size();
-  for (std::string line; std::getline(file, line);) names.insert(std::string(prefix) + Plain(line));
-  ASSERT_GT(names.size(), before) << list;
+  int lines = 0;
+  for (std::string line; std::getline(file, line); ++lines) {
+    names.insert(std::string(prefix) + Plain(line));
+  }
+  ASSERT_GT(lines, 0) << list;
 }
 
 std::set<std::string> NamesOfRelease(const Framework& framework) {

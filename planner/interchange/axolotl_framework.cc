@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/interchange/framework.h"
 #include "planner/interchange/hugging_face.h"
@@ -132,6 +133,10 @@ absl::Status PrepareAxolotl(const ExportJob& job, Settings& settings) {
   if (l.tp > 1 && l.norm == NormKernel::kFused) {
     return CannotExport("norm=fused",
                         "Axolotl has Liger's norms without tensor parallelism; must be left out");
+  }
+  if (l.tp > 1 && job.training.options.loss_chunks == 0) {
+    return FieldError("loss", "fused",
+                      "Axolotl has Liger's loss without tensor parallelism; must be plain");
   }
   if (l.cp > 1) {  // ring attention calls FlashAttention-2
     if (l.attention != AttentionKernel::kDefault && l.attention != AttentionKernel::kFlash2) {

@@ -20,7 +20,7 @@ OWN = {"model_name_or_path": "model", "output_dir": "output", "do_train": True, 
 def check(export):
     file = yaml.safe_load(export["text"])
     _, _, training, *_ = parser._parse_train_args(OWN | file)
-    section = training.hf_deepspeed_config
+    section = getattr(training, "hf_deepspeed_config", None)
     if bool(section) != bool(file.get("deepspeed")):
         raise ValueError("LLaMA-Factory does not read the section deepspeed")
     if section:

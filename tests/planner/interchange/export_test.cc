@@ -382,6 +382,12 @@ TEST(ExportNanotron, NamesKeysOfItsMainBranchOnlyWhereTheLayoutNeedsThem) {
                     HasSubstr("context_parallel_size needs nanotron's main branch after 0.4")));
 }
 
+TEST(ExportAxolotl, FusesNoLossBesideTensorParallelism) {
+  ExportJob job = Job("llama-3-8b", "tp2.pp1.dp4.zero3");
+  job.training.options.loss_chunks = 0;
+  EXPECT_EQ(FieldOf(Export(ExportTarget::kAxolotl, job).status()), "loss");
+}
+
 struct RefusedExport {
   ExportTarget target;
   const char* model;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests of tools/check_exports without the frameworks: what it draws, reads of sources, and says where they are missing.
+"""Tests of tools/check_exports without the frameworks: what it draws, what it reads of sources, and that it says where
+they are missing.
 
 usage: check_exports_test.py MESHWRIGHT
 """

@@ -21,16 +21,9 @@ if not hasattr(transformers.utils, "is_flash_attn_greater_or_equal_2_10"):
     transformers.utils.is_flash_attn_greater_or_equal_2_10 = lambda: True
 
 
-def keys_of(section, prefix=""):
-    for key, value in section.items():
-        yield prefix + key
-        if isinstance(value, dict):
-            yield from keys_of(value, f"{prefix}{key}.")
-
-
 def check(export):
     file = yaml.safe_load(export["text"])
-    unknown = set(keys_of(file)) - set(names())
+    unknown = set(checker.keys_of(file)) - set(names())
     if unknown:
         raise ValueError(f"Axolotl has no {' '.join(sorted(unknown))}")
     for plugin in file.get("plugins", []):

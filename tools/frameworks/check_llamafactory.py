@@ -1,4 +1,5 @@
-"""Gives exported files to LLaMA-Factory's parser, and their DeepSpeed section, as the Trainer fills it in, to DeepSpeed."""
+"""Gives exported files to LLaMA-Factory's parser, and their section of DeepSpeed, which the Trainer fills in, to
+DeepSpeed."""
 import dataclasses
 import os
 import types

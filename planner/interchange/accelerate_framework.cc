@@ -113,6 +113,11 @@ constexpr NameRow kAccelerateKeys[] = {
 
 absl::Status PrepareAccelerate(const ExportJob& job, Settings& settings) {
   RETURN_IF_ERROR(CheckTrainer(job));
+  if (job.layout.cp > 1 && job.layout.attention != AttentionKernel::kDefault) {
+    return CannotExport(
+        absl::StrCat("attn=", std::string(AttentionKernelName(job.layout.attention))),
+        "the Trainer's context parallelism calls PyTorch's attention; must be left out");
+  }
   return PrepareFsdp2(job, settings);
 }
 

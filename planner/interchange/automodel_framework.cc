@@ -1,5 +1,5 @@
 // NeMo AutoModel's YAML, with keys as in nemo_automodel/recipes/_dist_utils.py and
-// nemo_automodel/components/distributed/{mesh,config,pipelining/config}.py of release 0.5.
+// nemo_automodel/components/distributed/{mesh,config,pipelining/config}.py of release 0.7.
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +11,8 @@
 
 namespace meshwright::planner {
 namespace {
+
+constexpr std::string_view kExamples = "example files of AutoModel";
 
 constexpr NameRow kAutomodelKeys[] = {
     {.name = "step_scheduler.global_batch_size", .setting = "global_batch"},
@@ -45,7 +47,7 @@ constexpr NameRow kAutomodelKeys[] = {
      .setting = "attn",
      .words = "default- flash2=flash_attention_2 flash3=flash_attention_3 eager default=sdpa"},
 
-    {.name = "layers", .setting = "layers", .use = NameUse::kImport},
+    {.name = "layers", .setting = "layers", .use = NameUse::kImport, .of = kGivenName},
     {.name = "model.pretrained_model_name_or_path", .setting = "model", .use = NameUse::kImport},
     {.name = "dataset.seq_length", .setting = "seq_len", .use = NameUse::kImport},
     {.name = "packed_sequence.packed_sequence_size", .setting = "seq_len", .use = NameUse::kImport},
@@ -94,14 +96,14 @@ constexpr NameRow kAutomodelKeys[] = {
     {.name = "model.*", .hint = kModels},
     {.name = "recipe", .hint = "what is trained"},
     {.name = "seed", .hint = "the first weights"},
-    {.name = "rng*", .hint = "the first weights"},
+    {.name = "rng*", .hint = "the first weights", .of = kExamples},
     {.name = "dist_env*", .hint = "how ranks meet"},
     {.name = "checkpoint*", .hint = "checkpoints"},
     {.name = "dataset*", .hint = "data"},
     {.name = "dataloader*", .hint = "data"},
     {.name = "validation_*", .hint = "evaluation"},
     {.name = "wandb*", .hint = "logs"},
-    {.name = "ci*", .hint = "checks"},
+    {.name = "ci*", .hint = "checks", .of = kExamples},
 };
 
 absl::Status PrepareAutomodel(const ExportJob& job, Settings& settings) {
@@ -151,7 +153,7 @@ absl::StatusOr<ExportedJob> ExportAutomodel(const ExportJob& job, const Settings
 
 const Framework& AutomodelFramework() {
   static const Framework framework = {.name = "automodel",
-                                      .release = "0.5",
+                                      .release = "0.7",
                                       .profile = "automodel",
                                       .lacks = "AutoModel has no key for",
                                       .syntax = ConfigSyntax::kYaml,

@@ -1,7 +1,8 @@
-// Axolotl's YAML, with keys as in src/axolotl/utils/schemas of release 0.18.
+// Axolotl's YAML, with keys as in src/axolotl/utils/schemas of release 0.19.
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/interchange/file_export.h"
 #include "planner/interchange/framework.h"
@@ -129,10 +130,33 @@ constexpr NameRow kAxolotlKeys[] = {
 
 absl::Status PrepareAxolotl(const ExportJob& job, Settings& settings) {
   RETURN_IF_ERROR(PrepareFsdp2(job, settings));
+  const Layout& l = job.layout;
+  if (l.tp > 1 && l.norm == NormKernel::kFused) {
+    return CannotExport("norm=fused",
+                        "Axolotl has Liger's norms without tensor parallelism; must be left out");
+  }
+  if (l.tp > 1 && job.training.options.loss_chunks == 0) {
+    return FieldError("loss", "fused",
+                      "Axolotl has Liger's loss without tensor parallelism; must be plain");
+  }
+  if (l.cp > 1) {  // ring attention calls FlashAttention-2
+    if (l.attention != AttentionKernel::kDefault && l.attention != AttentionKernel::kFlash2) {
+      return CannotExport(absl::StrCat("attn=", std::string(AttentionKernelName(l.attention))),
+                          "Axolotl's context parallelism calls FlashAttention-2; must be flash2");
+    }
+    settings.Set("attn", "flash2");
+  }
   if (job.layout.norm == NormKernel::kFused || job.training.options.loss_chunks == 0) {
     settings.Set("liger_plugin", 1);
   }
   if (job.layout.norm == NormKernel::kEager) settings.Set("norm", "default");
+  return absl::OkStatus();
+}
+
+// With context parallelism, FlashAttention-2 is the one kernel, and so the default.
+absl::Status ResolveAxolotl(Settings& settings) {
+  const bool flash2 = settings.TextOf("attn", "default") == "flash2";
+  if (settings.CountOf("cp").value_or(1) > 1 && flash2) settings.Set("attn", "default");
   return absl::OkStatus();
 }
 
@@ -155,7 +179,7 @@ absl::StatusOr<ExportedJob> ExportAxolotl(const ExportJob& job, const Settings& 
 const Framework& AxolotlFramework() {
   static const Framework framework = {
       .name = "axolotl",
-      .release = "0.18",
+      .release = "0.19",
       .profile = "hf-fsdp2",
       .lacks = "Axolotl has no key for",
       .syntax = ConfigSyntax::kYaml,
@@ -165,7 +189,8 @@ const Framework& AxolotlFramework() {
       .loads_models = true,
       .precisions = {Precision::kBf16, Precision::kFp16, Precision::kFp32},
       .prepare = PrepareAxolotl,
-      .write = ExportAxolotl};
+      .write = ExportAxolotl,
+      .resolve = ResolveAxolotl};
   return framework;
 }
 

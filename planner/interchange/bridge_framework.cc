@@ -11,6 +11,8 @@
 namespace meshwright::planner {
 namespace {
 
+constexpr std::string_view kRunRecipe = "scripts/training/run_recipe.py";
+
 constexpr NameRow kBridgeOverrides[] = {
     {.name = "model.tensor_model_parallel_size", .setting = "tp"},
     {.name = "model.pipeline_model_parallel_size", .setting = "pp"},
@@ -113,6 +115,10 @@ constexpr NameRow kBridgeOverrides[] = {
     {.name = "model.cuda_graph_modules",
      .setting = "cuda_graphs",
      .words = "attention=[attn] none- layer- iteration-"},
+    {.name = "rerun_state_machine.check_for_nan_in_loss",
+     .setting = "cuda_graphs",
+     .words = "iteration=false none- attention- layer-",
+     .use = NameUse::kExport},
     {.name = "model.moe_token_dispatcher_type",
      .setting = "dispatcher",
      .words = "alltoall allgather deepep=flex hybridep=flex"},
@@ -154,14 +160,15 @@ constexpr NameRow kBridgeOverrides[] = {
     {.name = "--mode",
      .words = "pretrain sft",
      .effect = NameEffect::kRefused,
-     .hint = "the import knows no adapters of Megatron-Bridge"},
+     .hint = "the import knows no adapters of Megatron-Bridge",
+     .of = kRunRecipe},
     {.name = "train.rampup_batch_size",
      .effect = NameEffect::kRefused,
      .hint = "the batch grows; an estimate is for one batch"},
-    {.name = "--recipe", .hint = "--model names its model"},
+    {.name = "--recipe", .hint = "--model names its model", .of = kRunRecipe},
     {.name = "--dataset", .hint = "data"},
-    {.name = "--step-func", .hint = "data"},
-    {.name = "--hf-path", .hint = "data"},
+    {.name = "--step-func", .hint = "data", .of = kRunRecipe},
+    {.name = "--hf-path", .hint = "data", .of = kRunRecipe},
     {.name = "dataset.*", .hint = "data"},
     {.name = "tokenizer.*", .hint = "data"},
     {.name = "train.train_*", .hint = "the length of the training"},
@@ -169,6 +176,7 @@ constexpr NameRow kBridgeOverrides[] = {
     {.name = "train.eval_*", .hint = "evaluation"},
     {.name = "train.manual_gc*", .hint = "Python's garbage"},
     {.name = "validation.*", .hint = "evaluation"},
+    {.name = "rerun_state_machine.*", .hint = "checks of the loss"},
     {.name = "scheduler.*", .hint = "the learning rate"},
     {.name = "optimizer.lr", .hint = "the learning rate"},
     {.name = "optimizer.min_lr", .hint = "the learning rate"},

@@ -85,6 +85,9 @@ inline constexpr std::string_view kModels = "the model's";
 inline constexpr std::string_view kAdapters =
     "the import knows no adapters; --train of estimate and recommend says them";
 
+// Of names that a user of the import gives beside a file.
+inline constexpr std::string_view kGivenName = "the import's flags";
+
 // The names of the programs that start the ranks: torchrun, accelerate launch, deepspeed.
 NameTable LauncherNames();
 // The arguments of Hugging Face's Trainer and of TRL's.

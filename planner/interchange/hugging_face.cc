@@ -62,6 +62,11 @@ absl::Status PrepareDeepspeed(const ExportJob& job, Settings& settings) {
                         "DeepSpeed moves the optimizer's states, and weights under ZeRO-3; must be "
                         "opt or opt+param");
   }
+  if (offload.any() && job.layout.zero == 0) {
+    return CannotExport("offload=" + FormatOffload(offload),
+                        "DeepSpeed moves what ZeRO divides; must be left out, or beside zero1, "
+                        "zero2 or zero3");
+  }
   settings.Remove("offload");
   if (job.layout.recompute != Recompute::kNone) settings.Set("trainer_recomputes", 1);
   return absl::OkStatus();

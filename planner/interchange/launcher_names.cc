@@ -4,12 +4,13 @@ namespace meshwright::planner {
 namespace {
 
 constexpr std::string_view kWhere = "where the ranks meet";
+constexpr std::string_view kEnvironment = "the environment that ms-swift and LLaMA-Factory read";
 
 constexpr NameRow kLauncherRows[] = {
     {.name = "--nproc-per-node", .setting = "gpus_per_node"},
     {.name = "--nnodes", .setting = "nodes"},
-    {.name = "NPROC_PER_NODE", .setting = "gpus_per_node"},
-    {.name = "NNODES", .setting = "nodes"},
+    {.name = "NPROC_PER_NODE", .setting = "gpus_per_node", .of = kEnvironment},
+    {.name = "NNODES", .setting = "nodes", .of = kEnvironment},
     {.name = "--num-gpus", .setting = "gpus_per_node"},
     {.name = "--num-nodes", .setting = "nodes"},
     {.name = "--num-processes", .setting = "gpus"},
@@ -23,7 +24,7 @@ constexpr NameRow kLauncherRows[] = {
     {.name = "--rdzv-*", .hint = kWhere},
     {.name = "--standalone", .hint = kWhere},
     {.name = "--hostfile", .hint = kWhere},
-    {.name = "--local-rank", .hint = kWhere},
+    {.name = "--local-rank", .hint = kWhere, .of = "torch.distributed.launch"},
     {.name = "--max-restarts", .hint = "restarts"},
     {.name = "--log-dir", .hint = "logs"},
     {.name = "--tee", .hint = "logs"},

@@ -30,19 +30,28 @@ constexpr NameRow kLlamaFactoryKeys[] = {
     {.name = "deepspeed.train_batch_size",
      .words = "auto",
      .use = NameUse::kExport,
-     .when = "divided"},
+     .when = "of_deepspeed"},
     {.name = "deepspeed.train_micro_batch_size_per_gpu",
      .words = "auto",
      .use = NameUse::kExport,
-     .when = "divided"},
+     .when = "of_deepspeed"},
     {.name = "deepspeed.gradient_accumulation_steps",
      .words = "auto",
      .use = NameUse::kExport,
-     .when = "divided"},
-    {.name = "deepspeed.bf16.enabled", .words = "auto", .use = NameUse::kExport, .when = "divided"},
-    {.name = "deepspeed.fp16.enabled", .words = "auto", .use = NameUse::kExport, .when = "divided"},
+     .when = "of_deepspeed"},
+    {.name = "deepspeed.bf16.enabled",
+     .words = "auto",
+     .use = NameUse::kExport,
+     .when = "of_deepspeed"},
+    {.name = "deepspeed.fp16.enabled",
+     .words = "auto",
+     .use = NameUse::kExport,
+     .when = "of_deepspeed"},
     {.name = "deepspeed.tensor_parallel.autotp_size", .setting = "tp", .words = "1- *"},
-    {.name = "deepspeed.zero_optimization.stage", .setting = "zero", .words = "0- 1 2 3 0=0"},
+    {.name = "deepspeed.zero_optimization.stage",
+     .setting = "zero",
+     .words = "0 0- 1 2 3",
+     .when = "of_deepspeed"},
     {.name = "deepspeed.zero_optimization.offload_optimizer.device",
      .setting = "offload_optimizer",
      .words = "0- 1=cpu 0=none"},
@@ -91,7 +100,10 @@ constexpr NameRow kLlamaFactoryKeys[] = {
 };
 
 absl::Status PrepareLlamaFactory(const ExportJob& job, Settings& settings) {
-  return PrepareDeepspeed(job, settings);
+  RETURN_IF_ERROR(PrepareDeepspeed(job, settings));
+  // Without the section, the Trainer replicates the model with PyTorch.
+  if (job.layout.zero > 0 || job.layout.tp > 1) settings.Set("of_deepspeed", 1);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<ExportedJob> ExportLlamaFactory(const ExportJob& job, const Settings& settings) {

@@ -40,6 +40,8 @@ struct NameRow {
   std::string_view hint = {};  // why a name is ignored or refused
   bool joins = false;          // written on the line of the row above
   bool quoted = false;         // the value is always quoted
+  // Where the name is known if the framework's release lacks it: another release, or a script.
+  std::string_view of = {};
 };
 
 using NameTable = absl::Span<const NameRow>;

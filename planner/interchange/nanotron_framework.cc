@@ -11,14 +11,22 @@
 namespace meshwright::planner {
 namespace {
 
+constexpr std::string_view kAfter04 = "nanotron's main branch after 0.4";
+
 constexpr NameRow kNanotronKeys[] = {
     {.name = "parallelism.dp", .setting = "dp"},
     {.name = "parallelism.pp", .setting = "pp"},
     {.name = "parallelism.tp", .setting = "tp"},
-    {.name = "parallelism.context_parallel_size", .setting = "cp"},
+    {.name = "parallelism.context_parallel_size",
+     .setting = "cp",
+     .words = "1- *",
+     .of = kAfter04},
     {.name = "parallelism.pp_engine", .setting = "sched", .words = "1f1b gpipe=afab gpipe-"},
     {.name = "parallelism.tp_mode", .setting = "sp", .words = "0=ALL_REDUCE 1=REDUCE_SCATTER 0-"},
-    {.name = "parallelism.recompute_layer", .setting = "rc", .words = "full=true none=false none-"},
+    {.name = "parallelism.recompute_layer",
+     .setting = "rc",
+     .words = "full=true none- none=false",
+     .of = kAfter04},
     {.name = "tokens.sequence_length", .setting = "seq_len"},
     {.name = "tokens.micro_batch_size", .setting = "mb"},
     {.name = "tokens.batch_accumulation_per_replica", .setting = "accumulation"},
@@ -49,9 +57,10 @@ constexpr NameRow kNanotronKeys[] = {
     {.name = "optimizer.optimizer_factory.name",
      .words = "adamW",
      .effect = NameEffect::kRefused,
-     .hint = "--optimizer of estimate and recommend says it"},
+     .hint = "--optimizer of estimate and recommend says it",
+     .of = kAfter04},
     {.name = "parallelism.tp_linear_async_communication", .hint = kGiven},
-    {.name = "parallelism.tp_recompute_allgather", .hint = kGiven},
+    {.name = "parallelism.tp_recompute_allgather", .hint = kGiven, .of = kAfter04},
     {.name = "optimizer.*", .hint = "the optimizer's numbers"},
     {.name = "tokens.*", .hint = "the length of the training"},
     {.name = "checkpoints*", .hint = "checkpoints"},
@@ -59,10 +68,10 @@ constexpr NameRow kNanotronKeys[] = {
     {.name = "general.*", .hint = "logs"},
     {.name = "lighteval*", .hint = "evaluation"},
     {.name = "logging*", .hint = "logs"},
-    {.name = "metrics_logging*", .hint = "logs"},
+    {.name = "metrics_logging*", .hint = "logs", .of = kAfter04},
     {.name = "profiler*", .hint = "a profiler for a few steps"},
     {.name = "tokenizer*", .hint = "data"},
-    {.name = "s3_upload*", .hint = "checkpoints"},
+    {.name = "s3_upload*", .hint = "checkpoints", .of = kAfter04},
 };
 
 absl::Status PrepareNanotron(const ExportJob& job, Settings& settings) {
@@ -86,7 +95,13 @@ absl::StatusOr<ExportedJob> ExportNanotron(const ExportJob& job, const Settings&
        "started with"});
   exported.program = {"run_train.py"};
   exported.argument_lines = {{"--config-file", exported.files.front().name}};
-  FinishFile(exported, absl::StrCat(CommentLines(job.notes), YamlText(keys)));
+  std::string needs;
+  for (const Spelling& key : keys) {
+    if (key.row->of.empty()) continue;
+    absl::StrAppend(&needs, "# ", std::string(key.row->name), " needs ", std::string(key.row->of),
+                    ".\n");
+  }
+  FinishFile(exported, absl::StrCat(needs, CommentLines(job.notes), YamlText(keys)));
   return exported;
 }
 

@@ -63,6 +63,7 @@ inline constexpr std::array kFurtherSettings = {
     FurtherSetting{.name = "sharded_copies", .help = "1: copies of what ZeRO 2 or 3 divides"},
     FurtherSetting{.name = "offloads_optimizer", .help = "1: the optimizer's states are moved"},
     FurtherSetting{.name = "offloads_alone", .help = "1: they are moved where nothing is divided"},
+    FurtherSetting{.name = "of_deepspeed", .help = "1: DeepSpeed runs the model"},
     FurtherSetting{.name = "trainer_recomputes", .help = "1: the Trainer recomputes"},
     FurtherSetting{.name = "liger_plugin", .help = "1: some of Liger's kernels are used"},
     FurtherSetting{.name = "moment_formats", .help = "1: formats of the states are said"},

@@ -9,6 +9,8 @@
 namespace meshwright::planner {
 namespace {
 
+constexpr std::string_view kBefore4 = "ms-swift before 4";
+
 constexpr NameRow kSwiftArguments[] = {
     {.name = "--tensor_model_parallel_size", .setting = "tp"},
     {.name = "--pipeline_model_parallel_size", .setting = "pp", .joins = true},
@@ -102,7 +104,11 @@ constexpr NameRow kSwiftArguments[] = {
 
     {.name = "--model", .setting = "model", .use = NameUse::kImport},
     {.name = "--tuner_type", .words = "full", .effect = NameEffect::kRefused, .hint = kAdapters},
-    {.name = "--train_type", .words = "full", .effect = NameEffect::kRefused, .hint = kAdapters},
+    {.name = "--train_type",
+     .words = "full",
+     .effect = NameEffect::kRefused,
+     .hint = kAdapters,
+     .of = kBefore4},
     {.name = "--lora_*", .effect = NameEffect::kRefused, .hint = kAdapters},
     {.name = "--target_modules", .effect = NameEffect::kRefused, .hint = kAdapters},
     {.name = "--freeze_*",
@@ -157,7 +163,7 @@ constexpr NameRow kSwiftArguments[] = {
     {.name = "--adam_*", .hint = "the optimizer's numbers"},
     {.name = "--clip_grad", .hint = "the optimizer's numbers"},
     {.name = "--train_iters", .hint = "the length of the training"},
-    {.name = "--max_epochs", .hint = "the length of the training"},
+    {.name = "--max_epochs", .hint = "the length of the training", .of = kBefore4},
     {.name = "--num_train_epochs", .hint = "the length of the training"},
     {.name = "--dataset*", .hint = "data"},
     {.name = "--val_dataset*", .hint = "data"},
@@ -165,17 +171,17 @@ constexpr NameRow kSwiftArguments[] = {
     {.name = "--split_dataset_ratio", .hint = "data"},
     {.name = "--load_from_cache_file", .hint = "data"},
     {.name = "--dataloader_*", .hint = "data"},
-    {.name = "--num_workers", .hint = "data"},
+    {.name = "--num_workers", .hint = "data", .of = kBefore4},
     {.name = "--streaming", .hint = "data"},
     {.name = "--system", .hint = "data"},
     {.name = "--logging_*", .hint = "logs"},
-    {.name = "--log_interval", .hint = "logs"},
+    {.name = "--log_interval", .hint = "logs", .of = kBefore4},
     {.name = "--report_to", .hint = "logs"},
     {.name = "--tensorboard_*", .hint = "logs"},
     {.name = "--wandb_*", .hint = "logs"},
     {.name = "--eval_*", .hint = "evaluation"},
     {.name = "--save*", .hint = "checkpoints"},
-    {.name = "--load_safetensors", .hint = "checkpoints"},
+    {.name = "--load_safetensors", .hint = "checkpoints", .of = kBefore4},
     {.name = "--output_dir", .hint = "checkpoints"},
     {.name = "--finetune", .hint = "checkpoints"},
     {.name = "--no_save_*", .hint = "checkpoints"},

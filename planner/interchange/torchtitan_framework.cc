@@ -63,7 +63,7 @@ constexpr NameRow kTorchtitanFields[] = {
 
     {.name = "model_registry", .setting = "family", .use = NameUse::kImport},
     {.name = "model_spec", .setting = "flavor", .use = NameUse::kImport},
-    {.name = "layers", .setting = "layers", .use = NameUse::kImport},
+    {.name = "layers", .setting = "layers", .use = NameUse::kImport, .of = kGivenName},
     {.name = "loss.num_chunks", .setting = "loss", .use = NameUse::kImport},
     {.name = "loss",
      .setting = "chunked",
@@ -185,8 +185,9 @@ std::vector<std::string> Comments(const ExportJob& job) {
   std::vector<std::string> comments;
   if (l.recompute == Recompute::kSelective) {
     comments.push_back(
-        "rc=selective: torchtitan keeps every second matmul and the attention's output, where the "
-        "estimate keeps\n# all matmuls and runs norms and the FFN's activation again.");
+        "rc=selective: torchtitan keeps every second matmul and the attention's output, where the");
+    comments.push_back(
+        "estimate keeps all matmuls and runs norms and the FFN's activation again.");
   }
   if (l.schedule == ScheduleKind::kBreadthFirst) {
     comments.push_back(

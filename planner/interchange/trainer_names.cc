@@ -5,6 +5,9 @@
 namespace meshwright::planner {
 namespace {
 
+constexpr std::string_view kScripts = "transformers' example scripts";
+constexpr std::string_view kOlder = "older releases of transformers and TRL";
+
 constexpr NameRow kTrainerRows[] = {
     {.name = "--per_device_train_batch_size", .setting = "mb"},
     {.name = "--gradient_accumulation_steps", .setting = "accumulation"},
@@ -26,9 +29,9 @@ constexpr NameRow kTrainerRows[] = {
 
     {.name = "--model_name_or_path", .setting = "model", .use = NameUse::kImport},
     {.name = "--max_length", .setting = "seq_len", .use = NameUse::kImport},
-    {.name = "--max_seq_length", .setting = "seq_len", .use = NameUse::kImport},
-    {.name = "--model_max_length", .setting = "seq_len", .use = NameUse::kImport},
-    {.name = "--block_size", .setting = "seq_len", .use = NameUse::kImport},
+    {.name = "--max_seq_length", .setting = "seq_len", .use = NameUse::kImport, .of = kOlder},
+    {.name = "--model_max_length", .setting = "seq_len", .use = NameUse::kImport, .of = kScripts},
+    {.name = "--block_size", .setting = "seq_len", .use = NameUse::kImport, .of = kScripts},
     {.name = "--optim",
      .words = "adamw_torch adamw_torch_fused adamw_hf",
      .effect = NameEffect::kRefused,
@@ -45,7 +48,7 @@ constexpr NameRow kTrainerRows[] = {
     {.name = "--fsdp_config", .effect = NameEffect::kFile},
     {.name = "--deepspeed", .effect = NameEffect::kFile},
     {.name = "--config_file", .effect = NameEffect::kFile},
-    {.name = "--torch_dtype", .hint = "fp32 copies are kept whatever the file's format is"},
+    {.name = "--torch_dtype", .hint = "fp32 copies are kept whatever the file's format is", .of = kOlder},
     {.name = "--dtype", .hint = "fp32 copies are kept whatever the file's format is"},
     {.name = "--gradient_checkpointing_kwargs", .hint = "how the layer is called again"},
     {.name = "--tf32", .hint = "products of fp32 alone"},
@@ -63,7 +66,7 @@ constexpr NameRow kTrainerRows[] = {
     {.name = "--run_name", .hint = "logs"},
     {.name = "--save_*", .hint = "checkpoints"},
     {.name = "--output_dir", .hint = "checkpoints"},
-    {.name = "--overwrite_output_dir", .hint = "checkpoints"},
+    {.name = "--overwrite_output_dir", .hint = "checkpoints", .of = kOlder},
     {.name = "--resume_from_checkpoint", .hint = "checkpoints"},
     {.name = "--push_to_hub", .hint = "checkpoints"},
     {.name = "--hub_*", .hint = "checkpoints"},
@@ -73,14 +76,14 @@ constexpr NameRow kTrainerRows[] = {
     {.name = "--seed", .hint = "the first weights"},
     {.name = "--data_seed", .hint = "data"},
     {.name = "--dataset_*", .hint = "data"},
-    {.name = "--train_file", .hint = "data"},
-    {.name = "--validation_file", .hint = "data"},
+    {.name = "--train_file", .hint = "data", .of = kScripts},
+    {.name = "--validation_file", .hint = "data", .of = kScripts},
     {.name = "--dataloader_*", .hint = "data"},
-    {.name = "--preprocessing_*", .hint = "data"},
+    {.name = "--preprocessing_*", .hint = "data", .of = kScripts},
     {.name = "--remove_unused_columns", .hint = "data"},
-    {.name = "--tokenizer_*", .hint = "data"},
+    {.name = "--tokenizer_*", .hint = "data", .of = kScripts},
     {.name = "--trust_remote_code", .hint = kModels},
-    {.name = "--config_name", .hint = kModels},
+    {.name = "--config_name", .hint = kModels, .of = kScripts},
     {.name = "--ddp_timeout", .hint = "how ranks meet"},
 };
 

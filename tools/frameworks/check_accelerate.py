@@ -17,7 +17,7 @@ from transformers import HfArgumentParser, TrainingArguments
 
 # What TRL's scripts have in addition to the Trainer's arguments.
 SCRIPT_ARGUMENTS = {"--attn_implementation"}
-# Keys of a section that are no arguments of `accelerate launch`.
+# Sections whose keys become arguments of `accelerate launch`.
 SECTIONS = ("fsdp_config", "parallelism_config", "dynamo_config")
 
 
@@ -61,8 +61,8 @@ def check(export):
             raise ValueError(f"the axes make {axes.total_size} ranks, the layout has {export['devices']}")
     words = words_of(export["text"])
     words = words[words.index("train.py") + 1:]
-    trainer = HfArgumentParser(TrainingArguments)
-    _, rest = trainer.parse_args_into_dataclasses([*words, "--output_dir", "x", "--use_cpu"], return_remaining_strings=True)
+    words += ["--output_dir", "x", "--use_cpu"]
+    _, rest = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses(words, return_remaining_strings=True)
     unknown = [word for word in rest if word.startswith("--") and word not in SCRIPT_ARGUMENTS]
     if unknown:
         raise ValueError(f"transformers has no {' '.join(unknown)}")

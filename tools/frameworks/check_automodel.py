@@ -46,6 +46,7 @@ def names():
         text = path.read_text(encoding="utf-8") if "recipes" in path.parts else ""
         for got, reached in re.findall(r'\bcfg\.(?:get\(\s*"([a-z_0-9.]+)"|([a-z_0-9.]+[a-z_0-9])\b(?!\())', text):
             yield got or reached
+            yield f"{got or reached}._target_"   # the class that a section makes an object of
 
 
 checker.run(check, names)

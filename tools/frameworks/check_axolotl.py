@@ -1,5 +1,9 @@
 """Gives exported files to Axolotl's validate_config, and holds their keys to its schema, which accepts unknown ones."""
+import sys
+import types
+
 import checker
+import transformers.utils
 import yaml
 from axolotl.integrations.base import PluginManager
 from axolotl.utils.config import validate_config
@@ -11,17 +15,15 @@ OWN = {"base_model": "model", "datasets": [{"path": "data", "type": "completion"
        "num_epochs": 1, "output_dir": "output"}
 CAPABILITIES = {"bf16": True, "fp8": True, "tf32": True, "n_node": 1, "compute_capability": "sm_90"}
 
-
-def keys_of(section, prefix=""):
-    for key, value in section.items():
-        yield prefix + key
-        if isinstance(value, dict):
-            yield from keys_of(value, f"{prefix}{key}.")
+# What context parallelism asks for: a package of kernels, and a function of the older transformers that Axolotl pins.
+sys.modules["ring_flash_attn"] = types.ModuleType("ring_flash_attn")
+if not hasattr(transformers.utils, "is_flash_attn_greater_or_equal_2_10"):
+    transformers.utils.is_flash_attn_greater_or_equal_2_10 = lambda: True
 
 
 def check(export):
     file = yaml.safe_load(export["text"])
-    unknown = set(keys_of(file)) - set(names())
+    unknown = set(checker.keys_of(file)) - set(names())
     if unknown:
         raise ValueError(f"Axolotl has no {' '.join(sorted(unknown))}")
     for plugin in file.get("plugins", []):

@@ -37,21 +37,13 @@ def check(export):
     tensor = file.get("tensor_parallel", {}).get("autotp_size", 1)
     comm.get_rank = lambda: 0
     ranks = types.SimpleNamespace(get_data_parallel_world_size=lambda: export["devices"] // tensor)
-    unknown = set(names_of(file)) - set(names())
+    unknown = set(checker.keys_of(file)) - set(names())
     if unknown:   # the outermost ones are ignored without a word
         raise ValueError(f"DeepSpeed has no {' '.join(sorted(unknown))}")
     config.DeepSpeedConfig(file, mpu=ranks)
 
 
-def names_of(section, prefix=""):
-    for key, value in section.items():
-        if isinstance(value, dict):
-            yield from names_of(value, f"{prefix}{key}.")
-        else:
-            yield prefix + key
-
-
-def sections():
+def constants_of_keys():
     constants = set()
     for module in map(importlib.import_module, CONSTANTS):
         for name, value in vars(module).items():
@@ -61,7 +53,7 @@ def sections():
 
 
 def names():
-    constants = sections()
+    constants = constants_of_keys()
     yield from constants
     yield from re.findall(r'config\["(\w+)"\]', inspect.getsource(config.DeepSpeedConfig))
     yield from ("data_types." + name for name in (config.GRAD_ACCUM_DTYPE, config.PARAM_DTYPE))

@@ -1,4 +1,5 @@
-"""Gives exported files to LLaMA-Factory's parser, and their DeepSpeed section, as the Trainer fills it in, to DeepSpeed."""
+"""Gives exported files to LLaMA-Factory's parser, and their section of DeepSpeed, which the Trainer fills in, to
+DeepSpeed."""
 import dataclasses
 import os
 import types
@@ -20,7 +21,7 @@ OWN = {"model_name_or_path": "model", "output_dir": "output", "do_train": True, 
 def check(export):
     file = yaml.safe_load(export["text"])
     _, _, training, *_ = parser._parse_train_args(OWN | file)
-    section = training.hf_deepspeed_config
+    section = getattr(training, "hf_deepspeed_config", None)
     if bool(section) != bool(file.get("deepspeed")):
         raise ValueError("LLaMA-Factory does not read the section deepspeed")
     if section:

@@ -51,6 +51,15 @@ def problem_of(check, export):
     return None
 
 
+def keys_of(section, prefix=""):
+    """Yields the keys of a file, those of sections with dots."""
+    for key, value in section.items():
+        if isinstance(value, dict):
+            yield from keys_of(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key
+
+
 def fields_of_model(model, prefix=""):
     """Yields the names of a pydantic model's fields, those of models inside it with dots."""
     for name, field in model.model_fields.items():

@@ -3,6 +3,7 @@
 Which layouts and options are drawn depends on the seed alone.
 """
 import dataclasses
+import itertools
 import json
 import os
 import random
@@ -32,7 +33,9 @@ KEYS = {
     "zero": ("0", "1", "2", "3"),
 }
 MOST_DRAWS = 3000
-LAYOUTS_OF_A_PRESET = 5   # tried at each number of nodes
+LAYOUTS_OF_A_PRESET = 5   # tried at each number of nodes, under each condition
+# Profiles have axes that a framework may lack.
+CONDITIONS = ("tp >= 1", "ep = 1", "ep = 1 and sp = 0")
 
 
 @dataclasses.dataclass
@@ -59,14 +62,14 @@ class Meshwright:
     def models(self):
         return json.loads(self.run("list", "models", "--format", "json"))["models"]
 
-    def layouts(self, model, profile, nodes, batch):
-        """Returns the best layouts, and layouts of the further mesh shapes."""
-        key = (model, profile, nodes, batch)
+    def layouts(self, model, profile, nodes, batch, condition=CONDITIONS[0]):
+        """Returns the best layouts, the fastest first, and the best of each mesh shape."""
+        key = (model, profile, nodes, batch, condition)
         if key not in self.answers:
             answer = self.run("recommend", "--model", model, "--cluster", CLUSTER.format(nodes=nodes), "--framework",
                               profile, "--seq-len", str(SEQ_LEN), "--global-batch", str(batch), "--top", "300",
-                              "--best-per", "tp,pp", "--format", "json")
-            self.answers[key] = sorted(set(re.findall(r'"layout": "(tp[^"]*)"', answer or "")))
+                              "--best-per", "tp,pp", "--where", condition, "--format", "json")
+            self.answers[key] = list(dict.fromkeys(re.findall(r'"layout": "(tp[^"]*)"', answer or "")))
         return self.answers[key]
 
     def targets(self):
@@ -89,7 +92,7 @@ def draw(meshwright, target, profile, models, chance):
     nodes = chance.choice(NODES)
     devices = nodes * GPUS_PER_NODE
     batch = devices * chance.choice((1, 4, 8))
-    layouts = meshwright.layouts(model, profile, nodes, batch)
+    layouts = meshwright.layouts(model, profile, nodes, batch, chance.choice(CONDITIONS))
     if not layouts:
         return None
     layout = chance.choice(layouts)
@@ -138,9 +141,9 @@ def preset_exports(meshwright, target, profile):
 
 
 def first_export(meshwright, target, profile, model):
-    for nodes in LARGEST_NODES:
+    for nodes, condition in itertools.product(LARGEST_NODES, CONDITIONS):
         devices = nodes * GPUS_PER_NODE
-        for layout in meshwright.layouts(model, profile, nodes, 8 * devices)[:LAYOUTS_OF_A_PRESET]:
+        for layout in meshwright.layouts(model, profile, nodes, 8 * devices, condition)[:LAYOUTS_OF_A_PRESET]:
             export = export_of(meshwright, target, model, layout, 8 * devices, devices)
             if export:
                 return export

@@ -1,6 +1,6 @@
-# Sourced by tools/setup: the parts of `--frameworks`. Makes Python environments in the cache folder, each with the pinned
-# packages of a file in tools/frameworks. An environment's folder is named after what it is made from, so that another
-# list is another folder; its file .done says that it is complete.
+# Sourced by tools/setup: the parts of `--frameworks`. Makes Python environments in the cache folder, each with the
+# pinned packages of a file in tools/frameworks. An environment's folder is named after what it is made from, so that
+# another list is another folder; its file .done says that it is complete.
 # shellcheck shell=bash disable=SC2034,SC2154 # $cache, $torch, $steps and others are tools/setup's
 
 framework_lists=$(cd "$(dirname "${BASH_SOURCE[0]}")/../frameworks" && pwd)

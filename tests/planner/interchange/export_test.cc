@@ -356,6 +356,38 @@ TEST(ExportTorchtitan, TakesAFlavorOnlyForTheModelThatItIs) {
   EXPECT_THAT(*Export(ExportTarget::kTorchtitan, job), HasSubstr("scaling_factor 32,"));
 }
 
+std::string Exported(ExportTarget target, const char* layout) {
+  return Export(target, Job("llama-3-8b", layout)).value();
+}
+
+// Each of these was refused by the framework's own parser.
+TEST(Export, SaysWhatAFrameworkAsksForBesideALayout) {
+  ExportJob job = Job("llama-3-8b", "tp1.pp1.dp8.zero1");
+  job.training.options.cuda_graphs = CudaGraphs::kIteration;
+  EXPECT_THAT(Export(ExportTarget::kMegatron, job).value(),
+              HasSubstr("full_iteration --no-check-for-nan-in-loss-and-grad"));
+  EXPECT_THAT(Exported(ExportTarget::kLlamaFactory, "tp2.pp1.dp4.zero0"),
+              AllOf(HasSubstr("train_micro_batch_size_per_gpu: auto"), HasSubstr("stage: 0")));
+  EXPECT_THAT(Exported(ExportTarget::kLlamaFactory, "tp1.pp1.dp8.zero0"),
+              Not(HasSubstr("deepspeed:")));
+  EXPECT_THAT(Exported(ExportTarget::kAxolotl, "tp1.cp2.pp1.dp4.zero3"),
+              HasSubstr("attn_implementation: flash_attention_2"));
+}
+
+TEST(ExportNanotron, NamesKeysOfItsMainBranchOnlyWhereTheLayoutNeedsThem) {
+  EXPECT_THAT(Exported(ExportTarget::kNanotron, "tp1.pp1.dp8.zero1"),
+              AllOf(Not(HasSubstr("context_parallel_size")), Not(HasSubstr("main branch"))));
+  EXPECT_THAT(Exported(ExportTarget::kNanotron, "tp1.cp2.pp1.dp4.zero1"),
+              AllOf(HasSubstr("context_parallel_size: 2"),
+                    HasSubstr("context_parallel_size needs nanotron's main branch after 0.4")));
+}
+
+TEST(ExportAxolotl, FusesNoLossBesideTensorParallelism) {
+  ExportJob job = Job("llama-3-8b", "tp2.pp1.dp4.zero3");
+  job.training.options.loss_chunks = 0;
+  EXPECT_EQ(FieldOf(Export(ExportTarget::kAxolotl, job).status()), "loss");
+}
+
 struct RefusedExport {
   ExportTarget target;
   const char* model;
@@ -401,7 +433,15 @@ INSTANTIATE_TEST_SUITE_P(
             "must be none"},
         RefusedExport{kTorchtitan, "llama-3-8b", "tp1.pp2.dp4.zero3.sched=zb_h1", "zb_v"},
         RefusedExport{kTorchtitan, "qwen2.5-7b", "tp1.pp1.dp8.zero3",
-                      "model_type = qwen2: torchtitan has no setting for it (qkv bias)"}));
+                      "model_type = qwen2: torchtitan has no setting for it (qkv bias)"},
+        RefusedExport{ExportTarget::kAxolotl, "llama-3-8b", "tp2.pp1.dp4.zero3.norm=fused",
+                      "without tensor parallelism"},
+        RefusedExport{ExportTarget::kAxolotl, "llama-3-8b", "tp1.cp2.pp1.dp4.zero3.attn=eager",
+                      "must be flash2"},
+        RefusedExport{ExportTarget::kAccelerate, "llama-3-8b", "tp1.cp2.pp1.dp4.zero3.attn=flash2",
+                      "calls PyTorch's attention; must be left out"},
+        RefusedExport{ExportTarget::kDeepspeed, "llama-3-8b", "tp1.pp1.dp8.zero0.offload=opt",
+                      "DeepSpeed moves what ZeRO divides"}));
 
 TEST(ExportRefusal, NamesNodesWithoutDevices) {
   ExportJob job = Job("llama-3-8b", "tp4.pp1.dp4.sp1.zero3");

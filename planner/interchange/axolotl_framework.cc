@@ -142,8 +142,7 @@ absl::StatusOr<ExportedJob> ExportAxolotl(const ExportJob& job, const Settings& 
       FileExport(job, "axolotl.yaml",
                  {absl::StrCat("on ", job.layout.devices(),
                                " devices with Axolotl. base_model, datasets, learning rate and "
-                               "checkpoints are yours."),
-                  "Save this file as axolotl.yaml, then:"});
+                               "checkpoints are yours.")});
   exported.program = {"-m", "axolotl.cli.train"};
   exported.argument_lines = {{exported.files.front().name}};
   FinishFile(exported, absl::StrCat(CommentLines(job.notes), YamlText(keys)));

@@ -16,6 +16,7 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"
+#include "planner/interchange/file_export.h"
 #include "planner/interchange/model_match.h"
 #include "planner/layout/keys.h"
 #include "planner/layout/mesh.h"
@@ -25,8 +26,6 @@
 namespace meshwright::planner {
 namespace {
 
-// What an export writes for the name of the file that it is saved in.
-constexpr std::string_view kThisFile = "THIS_FILE";
 constexpr std::string_view kTrainerCall = "Trainer.Config(";
 
 absl::StatusOr<std::vector<ConfigEntry>> ReadEntries(const Framework& framework,

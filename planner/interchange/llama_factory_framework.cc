@@ -100,8 +100,7 @@ absl::StatusOr<ExportedJob> ExportLlamaFactory(const ExportJob& job, const Setti
       job, "llamafactory.yaml",
       {absl::StrCat("on ", job.layout.devices(),
                     " devices with LLaMA-Factory and DeepSpeed. model_name_or_path, dataset, "
-                    "learning rate and"),
-       "checkpoints are yours. Save this file as llamafactory.yaml, then:"});
+                    "learning rate and checkpoints are yours.")});
   exported.launcher = RankLauncher::kProgram;
   exported.environment = {{"FORCE_TORCHRUN", "1"}};
   exported.program = {"llamafactory-cli", "train"};

@@ -375,6 +375,7 @@ absl::Status CheckFsdpEngine(const ExportJob& job) {
   if (l.tp > 1) return refuse("tp", l.tp);
   if (l.pp > 1) return refuse("pp", l.pp);
   if (l.ep > 1) return refuse("ep", l.ep);
+  if (l.etp > 1) return refuse("etp", l.etp);
   if (l.offload.any() && (!l.offload.gradients || l.offload.activation_layers > 0)) {
     return CannotExport("offload=" + FormatOffload(l.offload),
                         "FSDP2's offload_policy moves weights and gradients as well; must be "
@@ -390,6 +391,7 @@ absl::Status CheckFsdpEngine(const ExportJob& job) {
 absl::Status PrepareFsdpEngine(const ExportJob& job, Settings& settings) {
   RETURN_IF_ERROR(CheckFsdpEngine(job));
   settings.Set("engine", "fsdp2");
+  settings.Remove("offloads_optimizer");
   settings.Set("of_fsdp", 1);
   settings.Set("offload_all", job.layout.offload.any() ? 1 : 0);
   settings.Remove("offload");

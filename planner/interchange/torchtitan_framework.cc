@@ -63,6 +63,9 @@ constexpr NameRow kTorchtitanFields[] = {
 
     {.name = "model_registry", .setting = "family", .use = NameUse::kImport},
     {.name = "model_spec", .setting = "flavor", .use = NameUse::kImport},
+    {.name = "model_spec.name", .setting = "family", .use = NameUse::kImport},
+    {.name = "model_spec.flavor", .setting = "flavor", .use = NameUse::kImport},
+    {.name = "model_spec.model.*", .hint = kModels},
     {.name = "layers", .setting = "layers", .use = NameUse::kImport},
     {.name = "loss.num_chunks", .setting = "loss", .use = NameUse::kImport},
     {.name = "loss",

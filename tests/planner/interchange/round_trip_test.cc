@@ -144,8 +144,9 @@ INSTANTIATE_TEST_SUITE_P(Each, RoundTrip,
                          testing::Values(ExportTarget::kMegatron, ExportTarget::kMegatronBridge,
                                          ExportTarget::kTorchtitan, ExportTarget::kAccelerate,
                                          ExportTarget::kDeepspeed, ExportTarget::kLlamaFactory,
-                                         ExportTarget::kAxolotl, ExportTarget::kSwift, ExportTarget::kVerl,
-                                         ExportTarget::kAutomodel, ExportTarget::kNanotron),
+                                         ExportTarget::kAxolotl, ExportTarget::kSwift,
+                                         ExportTarget::kVerl, ExportTarget::kAutomodel,
+                                         ExportTarget::kNanotron),
                          [](const auto& test) {
                            std::string name(ExportTargetName(test.param));
                            std::replace(name.begin(), name.end(), '-', '_');

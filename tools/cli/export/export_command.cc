@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "base/text/field_error.h"
+#include "base/text/json_text.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"

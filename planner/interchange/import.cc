@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
+#include "planner/interchange/adapter_settings.h"
 #include "planner/interchange/config_files.h"
 #include "planner/interchange/import_counts.h"
 #include "planner/interchange/import_match.h"
@@ -155,6 +156,7 @@ void MakeRequest(ImportState& state) {
 
 void MakeOptions(ImportState& state) {
   SetStates(state);
+  ResolveAdapter(state.settings);
   RunOptions options;
   for (const RunOption& option : kRunOptions) {
     const std::string* text = state.settings.Find(option.name);

@@ -59,6 +59,13 @@ constexpr NameRow kVerlOverrides[] = {
      .setting = "rc",
      .words = "full=True none=False",
      .when = "of_fsdp"},
+    {.name = "actor_rollout_ref.model.lora_rank",
+     .setting = "adapter_rank",
+     .words = "0- *",
+     .when = "of_fsdp"},
+    {.name = "actor_rollout_ref.model.target_modules",
+     .setting = "adapter_targets",
+     .when = "of_fsdp"},
     {.name = "actor_rollout_ref.model.use_liger",
      .setting = "norm",
      .words = "fused=True default=False eager=False",
@@ -215,17 +222,11 @@ constexpr NameRow kVerlOverrides[] = {
      .words = "False",
      .effect = NameEffect::kRefused,
      .hint = "offload=act:N of a layout says it"},
-    {.name = "actor_rollout_ref.model.lora_rank",
-     .words = "0",
-     .effect = NameEffect::kRefused,
-     .hint = kAdapters},
     {.name = "actor_rollout_ref.model.lora.rank",
      .words = "0",
      .effect = NameEffect::kRefused,
      .hint = kAdapters},
     {.name = "actor_rollout_ref.model.lora*", .hint = "the rank says whether there are adapters"},
-    {.name = "actor_rollout_ref.model.target_modules",
-     .hint = "the rank says whether there are adapters"},
     {.name = "actor_rollout_ref.model.tiled_mlp.enabled",
      .words = "False",
      .effect = NameEffect::kRefused,
@@ -393,6 +394,11 @@ absl::Status PrepareFsdpEngine(const ExportJob& job, Settings& settings) {
   settings.Set("engine", "fsdp2");
   settings.Remove("offloads_optimizer");
   settings.Set("of_fsdp", 1);
+  const std::string targets = settings.TextOf("adapter_targets", "all-linear");
+  if (targets != "all-linear") {
+    settings.Set("adapter_targets",
+                 absl::StrCat("[", absl::StrReplaceAll(targets, {{" ", ","}}), "]"));
+  }
   settings.Set("offload_all", job.layout.offload.any() ? 1 : 0);
   settings.Remove("offload");
   return absl::OkStatus();
@@ -401,6 +407,12 @@ absl::Status PrepareFsdpEngine(const ExportJob& job, Settings& settings) {
 absl::Status PrepareMegatronEngine(const ExportJob& job, Settings& settings) {
   const Layout& l = job.layout;
   RETURN_IF_ERROR(PrepareMegatron(job, settings));
+  if (job.training.options.train.adapter.exists()) {
+    return FieldError(
+        "train", TrainedPartsText(job.training.options.train),
+        "is exported for verl's FSDP engine alone; must be full, or zero2 or zero3 in "
+        "the layout");
+  }
   settings.Set("engine", "megatron");
   settings.Set("of_megatron", 1);
   if (l.attention == AttentionKernel::kFlash1 || l.attention == AttentionKernel::kFlash3) {
@@ -475,6 +487,7 @@ absl::Status ResolveVerl(Settings& settings) {
     settings.Set("global_batch", *batch * *samples);
   }
   if (settings.TextOf("engine", "fsdp2") == "megatron") return ResolveMegatronEngine(settings);
+  if (settings.CountOf("adapter_rank")) settings.Set("uses_adapter", 1);
   if (settings.Find("zero") == nullptr) settings.Set("zero", 3);
   if (settings.Find("rc") == nullptr) settings.Set("rc", "full");
   return absl::OkStatus();

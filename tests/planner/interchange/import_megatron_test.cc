@@ -241,6 +241,22 @@ $VENV_PREFIX "${PROFILE_CMD[@]}" python -m torch.distributed.run --nproc_per_nod
               UnorderedElementsAre("$PROFILE_CMD", "--use-nccl-ub", "--fsdp-double-buffer"));
 }
 
+TEST(ImportMegatron, CountsTheStagesOfAHybridsPattern) {
+  const auto layout = [](const char* pattern) {
+    return LayoutOf(From("megatron", MegatronLine(std::string("--pipeline-model-parallel-size 2 ") +
+                                                  "--hybrid-layer-pattern '" + pattern + "'")));
+  };
+  EXPECT_THAT(layout("ME*E|ME*E|MEME|MEME/*E"), HasSubstr("pp2.dp8.mb1.vpp2."));
+  EXPECT_THAT(layout("ME*EME*E"), HasSubstr("pp2.dp8.mb1.vpp1."));
+  for (const char* pattern : {"ME*E|ME", "ME|ME|ME", "MXE"}) {
+    EXPECT_THAT(
+        Rejected(From("megatron", MegatronLine(std::string("--pipeline-model-parallel-size 2 ") +
+                                               "--hybrid-override-pattern '" + pattern + "'"))),
+        ElementsAre("--hybrid-override-pattern"))
+        << pattern;
+  }
+}
+
 TEST(ImportMegatron, CountsChunksByTheirLayers) {
   const std::string flags =
       "--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 2 --num-layers ";
@@ -278,8 +294,9 @@ TEST(ImportMegatron, ExpertTensorParallelFollowsTpUnlessItIsSaid) {
       "--tensor-model-parallel-size 2 --num-experts 8 "
       "--expert-model-parallel-size 4";
   EXPECT_THAT(LayoutOf(From("megatron", MegatronLine(experts))), HasSubstr("ep4.etp2."));
-  EXPECT_THAT(LayoutOf(From("megatron", MegatronLine(experts + " --expert-tensor-parallel-size 1"))),
-              HasSubstr("ep4.etp1."));
+  EXPECT_THAT(
+      LayoutOf(From("megatron", MegatronLine(experts + " --expert-tensor-parallel-size 1"))),
+      HasSubstr("ep4.etp1."));
 }
 
 // --- Megatron-Bridge: NVIDIA-NeMo/Megatron-Bridge, examples/models/gpt_oss/slurm_pretrain.sh, one

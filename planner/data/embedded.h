@@ -20,6 +20,8 @@ absl::Span<const EmbeddedFile> EmbeddedClusters();
 absl::Span<const EmbeddedFile> EmbeddedProfiles();
 // Returns the files of planner/data/launch, templates of scripts that start a run.
 absl::Span<const EmbeddedFile> EmbeddedLaunchTemplates();
+// Returns the files of planner/data/arguments, the defaults of frameworks' arguments.
+absl::Span<const EmbeddedFile> EmbeddedArguments();
 // Returns planner/data/families.json alone.
 absl::Span<const EmbeddedFile> EmbeddedFamilies();
 // Returns planner/data/architectures.json alone.

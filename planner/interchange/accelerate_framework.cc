@@ -131,9 +131,8 @@ absl::StatusOr<ExportedJob> ExportAccelerate(const ExportJob& job, const Setting
       job, "accelerate.yaml",
       {absl::StrCat("on ", job.layout.devices(),
                     " devices with Hugging Face's Trainer and accelerate, for sequences of ",
-                    job.training.seq_len, " tokens. Save this"),
-       "file as accelerate.yaml and start the script on every node; its data, learning rate and "
-       "checkpoints are yours:"});
+                    job.training.seq_len, " tokens. Start the script on"),
+       "every node; its data, learning rate and checkpoints are yours:"});
   exported.launcher = RankLauncher::kAccelerate;
   exported.program = {"train.py"};
   ASSIGN_OR_RETURN(exported.argument_lines, TrainerArgumentLines(settings));

@@ -141,8 +141,8 @@ absl::StatusOr<ExportedJob> ExportAutomodel(const ExportJob& job, const Settings
   ExportedJob exported = FileExport(
       job, "automodel.yaml",
       {absl::StrCat("on ", job.layout.devices(), " devices with NeMo AutoModel, for sequences of ",
-                    job.training.seq_len, " tokens. These keys belong"),
-       "into your recipe's file, automodel.yaml, which is started with"});
+                    job.training.seq_len,
+                    " tokens. These keys belong into your recipe's file, which is started with")});
   exported.program = {"-m", "nemo_automodel.cli.app"};
   exported.argument_lines = {{exported.files.front().name}};
   FinishFile(exported, absl::StrCat(CommentLines(job.notes), YamlText(keys)));

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/interchange/file_export.h"
@@ -54,6 +55,12 @@ constexpr NameRow kAxolotlKeys[] = {
      .setting = "loss",
      .words = "fused=true plain=false"},
     {.name = "liger_rms_norm", .setting = "norm", .words = "fused=true default-"},
+    {.name = "adapter", .setting = "adapter", .words = "lora qlora full-"},
+    {.name = "lora_r", .setting = "adapter_rank"},
+    {.name = "lora_target_linear", .setting = "adapter_linear", .words = "1=true 0=false"},
+    {.name = "lora_target_modules", .setting = "adapter_targets"},
+    {.name = "peft_use_dora", .setting = "adapter_dora", .words = "1=true 0=false"},
+    {.name = "load_in_4bit", .setting = "base_4bit", .words = "1=true 0=false"},
 
     {.name = "base_model", .setting = "model", .use = NameUse::kImport},
     {.name = "fsdp_config.activation_checkpointing",
@@ -88,9 +95,12 @@ constexpr NameRow kAxolotlKeys[] = {
      .words = "false",
      .effect = NameEffect::kRefused,
      .hint = "offload=act:N of a layout says it"},
-    {.name = "adapter", .effect = NameEffect::kRefused, .hint = kAdapters},
+    {.name = "lora_alpha", .hint = "the scale of adapters"},
+    {.name = "lora_dropout", .hint = "an estimate has no dropout in adapters"},
+    {.name = "lora_mlp_kernel", .hint = kGiven},
+    {.name = "lora_qkv_kernel", .hint = kGiven},
+    {.name = "lora_o_kernel", .hint = kGiven},
     {.name = "lora_*", .effect = NameEffect::kRefused, .hint = kAdapters},
-    {.name = "load_in_4bit", .words = "false", .effect = NameEffect::kRefused, .hint = kAdapters},
     {.name = "load_in_8bit", .words = "false", .effect = NameEffect::kRefused, .hint = kAdapters},
     {.name = "optimizer",
      .words = "adamw_torch adamw_torch_fused",
@@ -150,6 +160,18 @@ absl::Status PrepareAxolotl(const ExportJob& job, Settings& settings) {
     settings.Set("liger_plugin", 1);
   }
   if (job.layout.norm == NormKernel::kEager) settings.Set("norm", "default");
+  if (settings.TextOf("adapter_targets", "") == "all-linear") {
+    settings.Set("adapter_linear", 1);
+    settings.Remove("adapter_targets");
+  } else if (const std::string* targets = settings.Find("adapter_targets")) {
+    settings.Set("adapter_targets",
+                 absl::StrCat("[", absl::StrReplaceAll(*targets, {{" ", ", "}}), "]"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveAxolotl(Settings& settings) {
+  if (settings.IsOn("adapter_linear")) settings.Set("adapter_targets", "all-linear");
   return absl::OkStatus();
 }
 
@@ -166,8 +188,7 @@ absl::StatusOr<ExportedJob> ExportAxolotl(const ExportJob& job, const Settings& 
       FileExport(job, "axolotl.yaml",
                  {absl::StrCat("on ", job.layout.devices(),
                                " devices with Axolotl. base_model, datasets, learning rate and "
-                               "checkpoints are yours."),
-                  "Save this file as axolotl.yaml, then:"});
+                               "checkpoints are yours.")});
   exported.program = {"-m", "axolotl.cli.train"};
   exported.argument_lines = {{exported.files.front().name}};
   FinishFile(exported, absl::StrCat(CommentLines(job.notes), YamlText(keys)));

@@ -18,6 +18,9 @@ struct ConfigEntry {
   std::string unknown_variable = {};
   // True if the script has the entry only under a condition that the file does not decide.
   bool conditional = false;
+  // Why the entry says nothing of a run that no row of a table says, such as being a default; empty
+  // if somebody may have chosen it.
+  std::string given = {};
 };
 
 // A text from outside, with the name that messages call it.
@@ -42,9 +45,11 @@ absl::StatusOr<std::vector<ConfigEntry>> ReadJsonEntries(const ConfigFile& file)
 absl::StatusOr<std::vector<ConfigEntry>> ReadYamlEntries(const ConfigFile& file,
                                                          std::string_view launcher);
 // Reads the launch line of a shell script, or a list of arguments
-// (planner/interchange/shell_script.h).
-absl::StatusOr<std::vector<ConfigEntry>> ReadLaunchEntries(const ConfigFile& file,
-                                                           const Variables& environment);
+// (planner/interchange/shell_script.h). The files that the script writes go to `documents`, unless
+// it is null.
+absl::StatusOr<std::vector<ConfigEntry>> ReadLaunchEntries(
+    const ConfigFile& file, const Variables& environment,
+    std::vector<ConfigFile>* documents = nullptr);
 // Reads the literals of a Python file's call of `callee`, such as "Trainer.Config(": keyword
 // arguments, and those of calls inside. The value of a call is what it calls, "FullAC.Config".
 absl::StatusOr<std::vector<ConfigEntry>> ReadPythonEntries(const ConfigFile& file,

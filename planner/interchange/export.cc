@@ -11,6 +11,7 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"
+#include "planner/interchange/adapter_settings.h"
 #include "planner/interchange/aside_keys.h"
 #include "planner/interchange/framework.h"
 #include "planner/interchange/launch_script.h"
@@ -73,15 +74,6 @@ std::string Instead(const Framework& framework, const Lacking& lacking, const Mo
   return "estimate and recommend plan it";
 }
 
-// No target's names say yet that weights are frozen or that adapters train.
-absl::Status CheckTrained(const Framework& framework, const TrainedParts& parts) {
-  if (parts.all()) return absl::OkStatus();
-  return FieldError("train", TrainedPartsText(parts),
-                    absl::StrCat(AbslView(framework.lacks),
-                                 " adapters and frozen weights; must be full, and estimate and "
-                                 "recommend plan it"));
-}
-
 absl::Status CheckPrecision(const Framework& framework, Precision precision) {
   if (framework.precisions.Has(precision)) return absl::OkStatus();
   std::vector<std::string_view> names;
@@ -92,25 +84,16 @@ absl::Status CheckPrecision(const Framework& framework, Precision precision) {
                     absl::StrCat("must be ", ListInWords(names, "or")));
 }
 
-bool HasRow(const Framework& framework, std::string_view setting) {
-  for (size_t i = 0; i < framework.written; ++i) {
-    for (const NameRow& row : framework.tables[i]) {
-      if (row.use != NameUse::kImport && row.setting == setting) return true;
-    }
-  }
-  return false;
-}
-
 // Returns whether the framework has names for the key, for some of its parts, or another way to say
 // it.
 bool SaysKey(const Framework& framework, std::string_view key) {
   for (const absl::string_view implied : absl::StrSplit(AbslView(framework.implied), ' ')) {
     if (StdView(implied) == key) return true;
   }
-  return HasRow(framework, key) ||
+  return WritesSetting(framework, key) ||
          std::any_of(kFurtherSettings.begin(), kFurtherSettings.end(),
                      [&](const FurtherSetting& further) {
-                       return further.part_of == key && HasRow(framework, further.name);
+                       return further.part_of == key && WritesSetting(framework, further.name);
                      });
 }
 
@@ -119,11 +102,11 @@ bool SaysOption(const Framework& framework, std::string_view option, const Setti
   for (const absl::string_view implied : absl::StrSplit(AbslView(framework.implied), ' ')) {
     if (StdView(implied) == option) return true;
   }
-  if (HasRow(framework, option)) return true;
+  if (WritesSetting(framework, option)) return true;
   bool any = false;
   for (const FurtherSetting& further : kFurtherSettings) {
     if (further.part_of != option || settings.Find(further.name) == nullptr) continue;
-    if (!HasRow(framework, further.name)) return false;
+    if (!WritesSetting(framework, further.name)) return false;
     any = true;
   }
   return any;

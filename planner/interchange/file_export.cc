@@ -1,5 +1,6 @@
 #include "planner/interchange/file_export.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,22 +19,29 @@ std::string Launcher(const ExportedJob& job) {
     case RankLauncher::kRay:
       return absl::StrCat("ray symmetric-run --min-nodes ", placed.nodes, " --");
     case RankLauncher::kAccelerate:
-      return absl::StrCat("accelerate launch --config_file ", job.files.front().name);
+      return absl::StrCat("accelerate launch --config_file ", std::string(kThisFile));
     case RankLauncher::kProgram:
       return absl::StrCat("NNODES=", placed.nodes, " NPROC_PER_NODE=", placed.per_node);
   }
   return "";
 }
 
+std::string WordsNaming(const std::string& file, std::vector<std::string> words) {
+  std::replace(words.begin(), words.end(), file, std::string(kThisFile));
+  return QuotedWords(words);
+}
+
 std::string CommandComment(const ExportedJob& job) {
   std::string text = "#   ";
+  const std::string& file = job.files.front().name;
   for (const EnvironmentVariable& variable : job.environment) {
     if (variable.value)
       absl::StrAppend(&text, variable.name, "=", ShellQuoted(*variable.value), " ");
   }
   absl::StrAppend(&text, Launcher(job), " ", QuotedWords(job.program));
   for (const std::vector<std::string>& line : job.argument_lines) {
-    absl::StrAppend(&text, job.argument_lines.size() == 1 ? " " : " \\\n#     ", QuotedWords(line));
+    absl::StrAppend(&text, job.argument_lines.size() == 1 ? " " : " \\\n#     ",
+                    WordsNaming(file, line));
   }
   absl::StrAppend(&text, "\n");
   if (job.placed.fills_last()) return text;

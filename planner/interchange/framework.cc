@@ -15,6 +15,15 @@ const std::vector<const Framework*>& Frameworks() {
   return frameworks;
 }
 
+bool WritesSetting(const Framework& framework, std::string_view setting) {
+  for (size_t i = 0; i < framework.written; ++i) {
+    for (const NameRow& row : framework.tables[i]) {
+      if (row.use != NameUse::kImport && row.setting == setting) return true;
+    }
+  }
+  return false;
+}
+
 absl::StatusOr<const Framework*> FindFramework(std::string_view flag, std::string_view name) {
   std::vector<std::string_view> names;
   for (const Framework* framework : Frameworks()) {

@@ -74,6 +74,8 @@ const Framework& NanotronFramework();
 
 // Returns all frameworks, in the order of ExportTarget.
 const std::vector<const Framework*>& Frameworks();
+// Returns whether an export has a name for the setting.
+bool WritesSetting(const Framework& framework, std::string_view setting);
 // Returns InvalidArgument about `flag` for an unknown name.
 absl::StatusOr<const Framework*> FindFramework(std::string_view flag, std::string_view name);
 

@@ -73,6 +73,10 @@ absl::Status PrepareDeepspeed(const ExportJob& job, Settings& settings) {
 }
 
 absl::Status ResolveTrainer(Settings& settings) {
+  // PEFT's choice for models of the Llama family.
+  if (settings.IsOn("uses_adapter") && settings.Find("adapter_targets") == nullptr) {
+    settings.Set("adapter_targets", "q_proj v_proj");
+  }
   if (!settings.IsOn("liger")) return absl::OkStatus();
   settings.Set("loss", "fused");
   settings.Set("norm", "fused");

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -98,9 +99,11 @@ ConfigEntry EntryOf(const ShellWord& word, size_t sign) {
 }  // namespace
 
 absl::StatusOr<std::vector<ConfigEntry>> ReadLaunchEntries(const ConfigFile& file,
-                                                           const Variables& environment) {
-  ASSIGN_OR_RETURN(const std::vector<ShellCommand> commands, ReadShellScript(file, environment));
-  const ShellCommand line = LaunchLine(commands);
+                                                           const Variables& environment,
+                                                           std::vector<ConfigFile>* documents) {
+  ASSIGN_OR_RETURN(ShellScript script, ReadShellScript(file, environment));
+  if (documents != nullptr) *documents = std::move(script.documents);
+  const ShellCommand line = LaunchLine(script.commands);
   if (line.empty()) {
     return FieldError("file", file.path,
                       "must have a launch line, such as torchrun … train.py --name value, or be a "

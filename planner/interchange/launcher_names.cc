@@ -5,6 +5,7 @@ namespace {
 
 constexpr std::string_view kWhere = "where the ranks meet";
 constexpr std::string_view kEnvironment = "the environment that ms-swift and LLaMA-Factory read";
+constexpr std::string_view kAllocated = "what Slurm gives a node";
 
 constexpr NameRow kLauncherRows[] = {
     {.name = "--nproc-per-node", .setting = "gpus_per_node"},
@@ -17,6 +18,19 @@ constexpr NameRow kLauncherRows[] = {
     {.name = "--num-machines", .setting = "nodes"},
     {.name = "--min-nodes", .setting = "nodes"},
     {.name = "--address", .hint = kWhere},
+    {.name = "world_size", .setting = "gpus"},
+    {.name = "--nodes", .setting = "nodes"},
+    {.name = "--gpus-per-node", .setting = "gpus_per_node"},
+    {.name = "--ntasks*", .hint = "the launcher counts its processes"},
+    {.name = "--cpu-bind", .hint = kAllocated},
+    {.name = "--cpus-per-task", .hint = kAllocated},
+    {.name = "--gpu-bind", .hint = kAllocated},
+    {.name = "--container-*", .hint = kAllocated},
+    {.name = "--jobid", .hint = kAllocated},
+    {.name = "--nodelist", .hint = kAllocated},
+    {.name = "--no-container-mount-home", .hint = kAllocated},
+    {.name = "--kill-on-bad-exit", .hint = kAllocated},
+    {.name = "--mpi", .hint = kAllocated},
     {.name = "--node-rank", .hint = kWhere},
     {.name = "--machine-rank", .hint = kWhere},
     {.name = "--master-*", .hint = kWhere},

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/text/status_macros.h"
 #include "planner/interchange/file_export.h"
 #include "planner/interchange/framework.h"
@@ -13,7 +14,11 @@ namespace meshwright::planner {
 namespace {
 
 constexpr NameRow kLlamaFactoryKeys[] = {
-    {.name = "finetuning_type", .words = "full", .use = NameUse::kExport, .when = "seq_len"},
+    {.name = "finetuning_type", .setting = "adapter", .words = "full lora full-"},
+    {.name = "lora_rank", .setting = "adapter_rank"},
+    {.name = "lora_target", .setting = "adapter_targets", .words = "all-linear=all *"},
+    {.name = "use_dora", .setting = "adapter_dora", .words = "1=true 0=false"},
+    {.name = "quantization_bit", .setting = "base_4bit", .words = "1=4"},
     {.name = "cutoff_len", .setting = "seq_len"},
     {.name = "per_device_train_batch_size", .setting = "mb"},
     {.name = "gradient_accumulation_steps", .setting = "accumulation"},
@@ -70,7 +75,12 @@ constexpr NameRow kLlamaFactoryKeys[] = {
      .use = NameUse::kImport},
     {.name = "deepspeed.bf16.*", .hint = "a trainer's argument says it"},
     {.name = "deepspeed.fp16.*", .hint = "a trainer's argument says it"},
-    {.name = "finetuning_type", .words = "full", .effect = NameEffect::kRefused, .hint = kAdapters},
+    {.name = "lora_alpha", .hint = "the scale of adapters"},
+    {.name = "lora_dropout", .hint = "an estimate has no dropout in adapters"},
+    {.name = "quantization_method",
+     .words = "bnb",
+     .effect = NameEffect::kRefused,
+     .hint = kAdapters},
     {.name = "freeze_*",
      .words = "false",
      .effect = NameEffect::kRefused,
@@ -100,6 +110,10 @@ constexpr NameRow kLlamaFactoryKeys[] = {
 };
 
 absl::Status PrepareLlamaFactory(const ExportJob& job, Settings& settings) {
+  settings.Set("adapter", job.training.options.train.adapter.exists() ? "lora" : "full");
+  if (const std::string* targets = settings.Find("adapter_targets")) {
+    settings.Set("adapter_targets", absl::StrReplaceAll(*targets, {{" ", ","}}));
+  }
   RETURN_IF_ERROR(PrepareDeepspeed(job, settings));
   // Without the section, the Trainer replicates the model with PyTorch.
   if (job.layout.zero > 0 || job.layout.tp > 1) settings.Set("of_deepspeed", 1);
@@ -112,8 +126,7 @@ absl::StatusOr<ExportedJob> ExportLlamaFactory(const ExportJob& job, const Setti
       job, "llamafactory.yaml",
       {absl::StrCat("on ", job.layout.devices(),
                     " devices with LLaMA-Factory and DeepSpeed. model_name_or_path, dataset, "
-                    "learning rate and"),
-       "checkpoints are yours. Save this file as llamafactory.yaml, then:"});
+                    "learning rate and checkpoints are yours.")});
   exported.launcher = RankLauncher::kProgram;
   exported.environment = {{"FORCE_TORCHRUN", "1"}};
   exported.program = {"llamafactory-cli", "train"};

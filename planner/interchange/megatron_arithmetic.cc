@@ -180,6 +180,7 @@ absl::Status PrepareMegatron(const ExportJob& job, Settings& settings) {
 }
 
 absl::Status ResolveMegatron(Settings& settings) {
+  RETURN_IF_ERROR(ResolveHybrid(settings));
   const std::string* text = settings.Find("pipeline_layout");
   if (text == nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::string flat, WrittenOut(*text));

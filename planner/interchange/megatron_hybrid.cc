@@ -1,9 +1,12 @@
 #include "planner/interchange/megatron_hybrid.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "base/text/field_error.h"
 #include "planner/block/stage_partition.h"
 #include "planner/interchange/layer_list.h"
@@ -95,6 +98,31 @@ absl::Status AddRecurrence(const ModelSpec& model, const Recurrence& recurrence,
         absl::StrFormat("chunk_size = %d: Megatron-LM's Mamba layer works on chunks of 128 tokens.",
                         recurrence.chunk));
   }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveHybrid(Settings& settings) {
+  const std::string* pattern = settings.Find("hybrid_pattern");
+  if (pattern == nullptr) return absl::OkStatus();
+  const std::string main = pattern->substr(0, pattern->find('/'));  // without MTP layers
+  if (main.empty() || main.find_first_not_of("MG*-E|") != std::string::npos) {
+    return FieldError("hybrid_pattern", *pattern,
+                      "must have the letters M, G, *, - and E, with a | between stages");
+  }
+  const std::vector<std::string> stages = absl::StrSplit(main, '|');
+  if (stages.size() == 1) return absl::OkStatus();
+  for (const std::string& stage : stages) {
+    if (stage.size() == stages.front().size()) continue;
+    return FieldError("hybrid_pattern", *pattern,
+                      "must have as many layers in every stage; stages= of a layout says others");
+  }
+  const int64_t pp = settings.CountOf("pp").value_or(1);
+  const auto count = static_cast<int64_t>(stages.size());
+  if (count % pp != 0) {
+    return FieldError("hybrid_pattern", *pattern,
+                      absl::StrCat("must have a multiple of ", pp, " stages"));
+  }
+  settings.Set("vpp", count / pp);
   return absl::OkStatus();
 }
 

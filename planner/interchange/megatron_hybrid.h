@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "planner/interchange/megatron_script.h"
+#include "planner/interchange/settings.h"
 #include "planner/layout/layout.h"
 #include "planner/spec/model_spec.h"
 
@@ -32,5 +33,9 @@ std::optional<int64_t> MegatronLayersEach(const ModelSpec& model);
 // config, if Megatron-LM has no flags for them.
 absl::Status AddRecurrence(const ModelSpec& model, const Recurrence& recurrence,
                            MegatronScript& script);
+
+// Turns the bars of a pattern into chunks, after an import. Returns InvalidArgument about
+// `hybrid_pattern` for an unknown letter, or for stages of different numbers of layers.
+absl::Status ResolveHybrid(Settings& settings);
 
 }  // namespace meshwright::planner

@@ -36,12 +36,12 @@ std::vector<Word> WordsOf(const NameRow& row) {
   return words;
 }
 
-std::string Normal(std::string_view name) {
+}  // namespace
+
+std::string NormalName(std::string_view name) {
   while (!name.empty() && (name.front() == '-' || name.front() == '+')) name.remove_prefix(1);
   return absl::StrReplaceAll(AbslView(name), {{"_", "-"}});
 }
-
-}  // namespace
 
 absl::StatusOr<std::optional<std::string>> Spell(const NameRow& row, const std::string& ours) {
   const std::vector<Word> words = WordsOf(row);
@@ -94,12 +94,12 @@ std::string AcceptedWords(const NameRow& row) {
 }
 
 const NameRow* FindRow(absl::Span<const NameTable> tables, std::string_view name) {
-  const std::string wanted = Normal(name);
+  const std::string wanted = NormalName(name);
   const NameRow* best = nullptr;
   for (const NameTable table : tables) {
     for (const NameRow& row : table) {
       if (row.use == NameUse::kExport) continue;
-      std::string own = Normal(row.name);
+      std::string own = NormalName(row.name);
       if (own == wanted) return &row;
       if (own.empty() || own.back() != '*') continue;
       own.pop_back();

@@ -64,6 +64,9 @@ std::vector<std::string> UnsaidMeanings(const NameRow& row);
 // Returns the values that the framework has, as a list in words; empty: any value.
 std::string AcceptedWords(const NameRow& row);
 
+// Returns the name without the signs before it, and with hyphens for underscores.
+std::string NormalName(std::string_view name);
+
 // Returns the row for a name: the one that has it, else the longest whose * stands for its end.
 // Returns null if there is none. Underscores and hyphens are the same, and a name may have or lack
 // the hyphens of a flag and Hydra's + of a new key.

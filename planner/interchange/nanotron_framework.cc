@@ -91,8 +91,7 @@ absl::StatusOr<ExportedJob> ExportNanotron(const ExportJob& job, const Settings&
       job, "nanotron.yaml",
       {absl::StrCat("on ", job.layout.devices(),
                     " devices with nanotron. These keys belong into your configuration file, "
-                    "nanotron.yaml, which is"),
-       "started with"});
+                    "which is started with")});
   exported.program = {"run_train.py"};
   exported.argument_lines = {{"--config-file", exported.files.front().name}};
   std::string needs;

@@ -11,116 +11,13 @@
 #include "planner/interchange/file_export.h"
 #include "planner/interchange/framework.h"
 #include "planner/interchange/torchtitan_models.h"
+#include "planner/interchange/torchtitan_names.h"
 #include "planner/layout/mesh.h"
 
 namespace meshwright::planner {
 namespace {
 
 constexpr std::string_view kChunks = "8";  // ChunkedLossWrapper.Config's own default
-
-constexpr NameRow kTorchtitanFields[] = {
-    {.name = "training.local_batch_size", .setting = "rank_batch"},
-    {.name = "training.global_batch_size", .setting = "global_batch", .words = "-1- *"},
-    {.name = "training.seq_len", .setting = "seq_len"},
-    {.name = "training.mixed_precision_param",
-     .setting = "dtype",
-     .words = "bf16=bfloat16 fp32=float32 bf16-",
-     .quoted = true},
-    {.name = "training.enable_cpu_offload", .setting = "offload_all", .words = "0- 1=True 0=False"},
-    {.name = "training.disable_cuda_graphs",
-     .setting = "cuda_graphs",
-     .words = "none=True iteration=False",
-     .use = NameUse::kExport},
-    {.name = "parallelism.data_parallel_replicate_degree", .setting = "copies"},
-    {.name = "parallelism.data_parallel_shard_degree", .setting = "shards"},
-    {.name = "parallelism.fsdp_reshard_after_forward",
-     .setting = "zero",
-     .words = "3=always 2=never default default- 0-",
-     .quoted = true},
-    {.name = "parallelism.tensor_parallel_degree", .setting = "tp"},
-    {.name = "parallelism.context_parallel_degree", .setting = "cp"},
-    {.name = "parallelism.pipeline_parallel_degree", .setting = "pp"},
-    {.name = "parallelism.pipeline_parallel_schedule",
-     .setting = "sched",
-     .words = "gpipe=GPipe 1f1b=1F1B interleaved=Interleaved1F1B breadth_first=LoopedBFS "
-              "zb_v=ZBVZeroBubble",
-     .when = "pipelined",
-     .quoted = true},
-    {.name = "parallelism.pipeline_parallel_layers_per_stage",
-     .setting = "stage_layers",
-     .when = "pipelined"},
-    {.name = "parallelism.pipeline_parallel_first_stage_less_layers",
-     .setting = "first_less",
-     .when = "pipelined"},
-    {.name = "parallelism.pipeline_parallel_last_stage_less_layers",
-     .setting = "last_less",
-     .when = "pipelined"},
-    {.name = "parallelism.pipeline_parallel_microbatch_size", .setting = "mb", .when = "pipelined"},
-    {.name = "activation_checkpoint",
-     .setting = "rc",
-     .words = "none=None selective=SelectiveAC.Config full=FullAC.Config selective-"},
-    {.name = "compile.enable", .setting = "compile", .words = "on=True off=False off-"},
-
-    {.name = "model_registry", .setting = "family", .use = NameUse::kImport},
-    {.name = "model_spec", .setting = "flavor", .use = NameUse::kImport},
-    {.name = "layers", .setting = "layers", .use = NameUse::kImport, .of = kGivenName},
-    {.name = "loss.num_chunks", .setting = "loss", .use = NameUse::kImport},
-    {.name = "loss",
-     .setting = "chunked",
-     .words = "1=ChunkedLossWrapper.Config 0=CrossEntropyLoss.Config",
-     .use = NameUse::kImport},
-    {.name = "training", .hint = "a section"},
-    {.name = "parallelism", .hint = "a section"},
-    {.name = "compile", .hint = "a section"},
-    {.name = "loss.global_vocab_size", .hint = kModels},
-    {.name = "loss.loss_fn*", .hint = kModels},
-    {.name = "parallelism.enable_sequence_parallel",
-     .setting = "sp",
-     .words = "1=True 0=False",
-     .use = NameUse::kImport},
-    {.name = "parallelism.expert_parallel_degree", .setting = "ep", .use = NameUse::kImport},
-    {.name = "training.disable_cuda_graphs", .hint = "an estimate for torchtitan has no graphs"},
-    {.name = "training.dtype",
-     .words = "float32",
-     .effect = NameEffect::kRefused,
-     .hint = "--states bf16 of estimate and recommend says it"},
-    {.name = "training.mixed_precision_reduce", .hint = kGiven},
-    {.name = "compile.enable_async_tensor_parallel",
-     .words = "False",
-     .effect = NameEffect::kRefused,
-     .hint = "an estimate does not hide tensor-parallel communication"},
-    {.name = "compile.components",
-     .words = "[\"model\",\"loss\"]",
-     .effect = NameEffect::kRefused,
-     .hint = "an estimate has model and loss compiled together"},
-    {.name = "parallelism.module_fqns_per_model_part",
-     .words = "None",
-     .effect = NameEffect::kRefused,
-     .hint = "the numbers of layers say the stages"},
-    {.name = "parallelism.enable_fsdp_symm_mem",
-     .words = "False",
-     .effect = NameEffect::kRefused,
-     .hint = "an estimate has the collectives of NCCL"},
-    {.name = "parallelism.*", .hint = "how an axis is run"},
-    {.name = "training.max_norm", .hint = "the optimizer's numbers"},
-    {.name = "training.steps", .hint = "the length of the training"},
-    {.name = "training.gc_*", .hint = "Python's garbage"},
-    {.name = "compile.backend", .hint = kGiven},
-    {.name = "hf_assets_path", .hint = "data"},
-    {.name = "dump_folder", .hint = "logs"},
-    {.name = "tokenizer*", .hint = "data"},
-    {.name = "dataloader*", .hint = "data"},
-    {.name = "optimizer*", .hint = "the optimizer's numbers"},
-    {.name = "lr_scheduler*", .hint = "the learning rate"},
-    {.name = "profiler*", .hint = "a profiler for a few steps"},
-    {.name = "metrics*", .hint = "logs"},
-    {.name = "checkpoint*", .hint = "checkpoints"},
-    {.name = "validator*", .hint = "evaluation"},
-    {.name = "comm*", .hint = "how ranks meet"},
-    {.name = "debug*", .hint = "checks"},
-    {.name = "--module", .hint = "the Python file says it"},
-    {.name = "--config", .hint = "the Python file says it"},
-};
 
 absl::Status CheckDataParallel(const Layout& l) {
   if (l.zero == 1) {
@@ -334,7 +231,7 @@ std::string FieldLines(const std::vector<Spelling>& spellings) {
 }
 
 absl::StatusOr<ExportedJob> ExportTorchtitan(const ExportJob& job, const Settings& settings) {
-  ASSIGN_OR_RETURN(const std::vector<Spelling> spellings, SpellAll(kTorchtitanFields, settings));
+  ASSIGN_OR_RETURN(const std::vector<Spelling> spellings, SpellAll(TorchtitanNames(), settings));
   ExportedJob exported =
       FileExport(job, "layout.py",
                  {absl::StrCat("on ", job.layout.devices(),
@@ -456,7 +353,7 @@ const Framework& TorchtitanFramework() {
       .profile = "torchtitan-fsdp",
       .lacks = "torchtitan has no setting for",
       .syntax = ConfigSyntax::kPython,
-      .tables = {kTorchtitanFields, LauncherNames(), NameTable()},
+      .tables = {TorchtitanNames(), LauncherNames(), NameTable()},
       .implied = "dp sp vpp attn norm loss",
       .keys = KeyUser::kTorchtitan,
       .parts = {ModelPart::kRotaryPositions, ModelPart::kRmsNorm},

@@ -26,6 +26,11 @@ constexpr NameRow kTrainerRows[] = {
     {.name = "--attn_implementation",
      .setting = "attn",
      .words = "default- flash2=flash_attention_2 flash3=flash_attention_3 eager default=sdpa"},
+    {.name = "--use_peft", .setting = "uses_adapter", .words = "1=true 1= 0=false"},
+    {.name = "--lora_r", .setting = "adapter_rank"},
+    {.name = "--lora_target_modules", .setting = "adapter_targets"},
+    {.name = "--use_dora", .setting = "adapter_dora", .words = "1=true 1= 0=false"},
+    {.name = "--load_in_4bit", .setting = "base_4bit", .words = "1=true 1= 0=false"},
 
     {.name = "--model_name_or_path", .setting = "model", .use = NameUse::kImport},
     {.name = "--max_length", .setting = "seq_len", .use = NameUse::kImport},
@@ -36,9 +41,10 @@ constexpr NameRow kTrainerRows[] = {
      .words = "adamw_torch adamw_torch_fused adamw_hf",
      .effect = NameEffect::kRefused,
      .hint = "--optimizer and --states of estimate and recommend say it"},
-    {.name = "--use_peft", .words = "false", .effect = NameEffect::kRefused, .hint = kAdapters},
+    {.name = "--lora_alpha", .hint = "the scale of adapters"},
+    {.name = "--lora_dropout", .hint = "an estimate has no dropout in adapters"},
     {.name = "--lora_*", .effect = NameEffect::kRefused, .hint = kAdapters},
-    {.name = "--load_in_4bit", .words = "false", .effect = NameEffect::kRefused, .hint = kAdapters},
+    {.name = "--bnb_4bit_*", .hint = "how 4 bits are made"},
     {.name = "--load_in_8bit", .words = "false", .effect = NameEffect::kRefused, .hint = kAdapters},
     {.name = "--activation_offloading",
      .words = "false",
@@ -98,11 +104,7 @@ absl::StatusOr<std::vector<Spelling>> TrainerArguments(const Settings& settings)
 absl::StatusOr<std::vector<std::vector<std::string>>> TrainerArgumentLines(
     const Settings& settings) {
   ASSIGN_OR_RETURN(const std::vector<Spelling> arguments, TrainerArguments(settings));
-  std::vector<std::vector<std::string>> lines;
-  for (const Spelling& argument : arguments) {
-    lines.push_back({std::string(argument.row->name), argument.value});
-  }
-  return lines;
+  return FlagLines(kTrainerRows, arguments);
 }
 
 }  // namespace meshwright::planner

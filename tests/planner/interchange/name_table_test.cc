@@ -57,7 +57,8 @@ TEST(NameTable, JoinsLinesOfFlags) {
   settings.Set("zero", 0);
   settings.Set("pp", 4);
   settings.Set("cp", 1);
-  EXPECT_THAT(FlagLines(rows, *SpellAll(rows, settings)), ElementsAre(ElementsAre("--a", "2", "--c", "4"), ElementsAre("--d", "1")));
+  EXPECT_THAT(FlagLines(rows, *SpellAll(rows, settings)),
+              ElementsAre(ElementsAre("--a", "2", "--c", "4"), ElementsAre("--d", "1")));
 }
 
 class TablesOfNames : public testing::TestWithParam<const Framework*> {};

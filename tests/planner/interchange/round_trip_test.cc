@@ -144,13 +144,84 @@ INSTANTIATE_TEST_SUITE_P(Each, RoundTrip,
                          testing::Values(ExportTarget::kMegatron, ExportTarget::kMegatronBridge,
                                          ExportTarget::kTorchtitan, ExportTarget::kAccelerate,
                                          ExportTarget::kDeepspeed, ExportTarget::kLlamaFactory,
-                                         ExportTarget::kAxolotl, ExportTarget::kSwift, ExportTarget::kVerl,
-                                         ExportTarget::kAutomodel, ExportTarget::kNanotron),
+                                         ExportTarget::kAxolotl, ExportTarget::kSwift,
+                                         ExportTarget::kVerl, ExportTarget::kAutomodel,
+                                         ExportTarget::kNanotron),
                          [](const auto& test) {
                            std::string name(ExportTargetName(test.param));
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+TEST(HybridRoundTrip, IsTheSameLayout) {
+  for (const char* layout : {"tp2.pp2.dp4.zero1.sp1", "tp4.pp4.dp1.ep4.sp1"}) {
+    const ExportJob job = {.model = FindModel("nemotron-3-nano-30b-a3b").value(),
+                           .training = {.seq_len = 4096, .global_batch = 64},
+                           .layout = MakeLayout(layout)};
+    const auto text = Export(ExportTarget::kMegatron, job);
+    ASSERT_TRUE(text.ok()) << text.status();
+    const auto imported = Import(MegatronFramework(), {.files = {{"file", *text}}});
+    ASSERT_TRUE(imported.ok() && imported->layout) << *text;
+    EXPECT_EQ(FormatLayout(*imported->layout), FormatLayout(job.layout)) << *text;
+    for (const ImportedEntry& entry : imported->entries) {
+      EXPECT_NE(entry.status, EntryStatus::kRejected) << entry.name << ": " << entry.hint;
+    }
+  }
+}
+
+struct AdapterExport {
+  ExportTarget target;
+  const char* layout;
+  std::vector<const char*> trained;
+};
+
+class AdapterRoundTrip : public testing::TestWithParam<AdapterExport> {};
+
+TEST_P(AdapterRoundTrip, IsTheSameAdapter) {
+  const Framework& framework = **FindFramework("to", ExportTargetName(GetParam().target));
+  for (const char* trained : GetParam().trained) {
+    ExportJob job = {.model = FindModel("llama-3-8b").value(),
+                     .training = {.seq_len = 4096, .global_batch = 64},
+                     .layout = MakeLayout(GetParam().layout)};
+    job.training.options.train = ParseTrainedParts(trained).value();
+    const auto text = Export(GetParam().target, job);
+    ASSERT_TRUE(text.ok()) << text.status();
+    ImportQuestion question = {.files = {{"file", *text}}, .environment = {{"MODEL", "m"}}};
+    question.devices = job.layout.devices();
+    const auto imported = Import(framework, question);
+    ASSERT_TRUE(imported.ok()) << imported.status();
+    EXPECT_FALSE(imported->rejects()) << *text;
+    EXPECT_THAT(imported->options, testing::Contains(testing::Pair(
+                                       "train", TrainedPartsText(job.training.options.train))))
+        << *text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, AdapterRoundTrip,
+    testing::Values(AdapterExport{ExportTarget::kAccelerate,
+                                  "tp1.pp1.dp8.zero3",
+                                  {"lora:16", "lora:8:q_proj,v_proj", "dora:4"}},
+                    AdapterExport{ExportTarget::kDeepspeed,
+                                  "tp1.pp1.dp8.zero2",
+                                  {"lora:16", "lora:8:q_proj,v_proj", "qlora:64"}},
+                    AdapterExport{ExportTarget::kLlamaFactory,
+                                  "tp1.pp1.dp8.zero2",
+                                  {"lora:16", "lora:8:q_proj,v_proj", "qlora:64", "dora:4"}},
+                    AdapterExport{ExportTarget::kAxolotl,
+                                  "tp1.pp1.dp8.zero3",
+                                  {"lora:16", "lora:8:q_proj,v_proj", "qlora:64", "dora:4"}},
+                    AdapterExport{ExportTarget::kSwift,
+                                  "tp2.pp1.dp4.zero1.sp1",
+                                  {"lora:16", "lora:8:q_proj,v_proj"}},
+                    AdapterExport{ExportTarget::kVerl,
+                                  "tp1.pp1.dp8.zero3",
+                                  {"lora:16", "lora:8:q_proj,v_proj"}}),
+    [](const auto& test) {
+      std::string name(ExportTargetName(test.param.target));
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
 
 }  // namespace
 }  // namespace meshwright::planner

@@ -12,6 +12,7 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/codec/json_codec.h"
+#include "planner/interchange/config_files.h"
 #include "planner/interchange/import.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
@@ -111,15 +112,18 @@ void PrintText(const planner::Imported& imported, std::ostream& out) {
 }
 
 absl::Status RunImport(const ImportFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const planner::Framework* framework, planner::FindFramework("from", flags.from));
   ASSIGN_OR_RETURN(const planner::ImportQuestion question, ReadQuestion(flags, context));
+  ASSIGN_OR_RETURN(const planner::Framework* framework,
+                   flags.from.empty() ? planner::FrameworkOfFiles(question.files)
+                                      : planner::FindFramework("from", flags.from));
   ASSIGN_OR_RETURN(planner::Imported imported, planner::Import(*framework, question));
   const bool follows = imported.layout.has_value() && !imported.rejects();
   if (flags.output.format == OutputFormat::kText) {
     PrintText(imported, context.out);
   } else {
-    PrintJson(planner::WriteOrderedJson(ImportedText{flags.from, std::move(imported)}),
-              context.out);
+    PrintJson(
+        planner::WriteOrderedJson(ImportedText{std::string(framework->name), std::move(imported)}),
+        context.out);
   }
   context.exit_code = follows ? kExitOk : kExitBadInput;
   return absl::OkStatus();
@@ -136,13 +140,17 @@ void AddImportCommand(CLI::App& app, CommandContext& context) {
     names.emplace_back(framework->name);
   }
   command_line::TakeWords(
-      command->add_option("--from", flags->from, "Framework whose files these are"), names)
-      ->option_text("FRAMEWORK")
-      ->required();
+      command->add_option(
+          "--from", flags->from,
+          "Framework whose files these are; default: the one whose words they have"),
+      names)
+      ->option_text("FRAMEWORK");
   command
-      ->add_option("FILE", flags->files,
-                   "Shell script with a launch line, list of arguments, YAML, JSON or Python file; "
-                   "- for standard input. Nothing in it is run")
+      ->add_option(
+          "FILE", flags->files,
+          "Shell script with a launch line, list of arguments, YAML, JSON or Python file, "
+          "or a training log that lists its arguments; - for standard input. Nothing in it "
+          "is run")
       ->required()
       ->option_text("FILE");
   command->add_option("--gpus", flags->devices, "Devices of all nodes, if the files do not say it")

@@ -12,6 +12,7 @@
 #include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
+#include "planner/interchange/config_files.h"
 #include "planner/interchange/import.h"
 #include "planner/layout/layout.h"
 #include "planner/spec/number_formats.h"
@@ -22,16 +23,9 @@ namespace {
 
 // Returns the framework whose file this is; null if neither its content nor the query's framework
 // tells.
-const planner::Framework* FrameworkOf(const std::string& text, const std::string& asked) {
-  constexpr std::pair<std::string_view, std::string_view> kSigns[] = {
-      {"Trainer.Config(", "torchtitan"},
-      {"run_recipe.py", "megatron-bridge"},
-      {"pretrain_gpt.py", "megatron"},
-      {"\"zero_optimization\"", "deepspeed"},
-      {"distributed_type:", "accelerate"}};
-  for (const auto& [sign, name] : kSigns) {
-    if (Contains(text, sign)) return *planner::FindFramework("mine", name);
-  }
+const planner::Framework* FrameworkOf(const planner::ConfigFile& file, const std::string& asked) {
+  const auto of_file = planner::FrameworkOfFiles({file});
+  if (of_file.ok()) return *of_file;
   for (const planner::Framework* framework : planner::Frameworks()) {
     if (framework->name == asked || framework->profile == asked) return framework;
   }
@@ -92,7 +86,7 @@ absl::StatusOr<std::string> ReadMine(CommandContext& context, const std::string&
     return mine;
   }
   ASSIGN_OR_RETURN(const std::string text, context.files.Read("mine", mine, kMaxSpecBytes));
-  const planner::Framework* framework = FrameworkOf(text, query.framework.name);
+  const planner::Framework* framework = FrameworkOf({mine, text}, query.framework.name);
   if (framework == nullptr) {
     return FieldError("mine", mine,
                       "is no file whose framework is clear; --framework must be one that import "

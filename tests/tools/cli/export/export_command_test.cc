@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "nlohmann/json.hpp"
 #include "tests/tools/command_runner.h"
@@ -63,10 +65,87 @@ INSTANTIATE_TEST_SUITE_P(
                                  "export_bridge_llama3_70b.sh"},
                     GoldenExport{"accelerate", "llama-3-70b", "tp2.pp1.cp2.dp16.zero3.rc=full.hs=8",
                                  "export_accelerate_llama3_70b.yaml"},
-                    GoldenExport{"deepspeed", "llama-3-70b",
-                                 "tp1.pp1.dp64.mb2.zero3.rc=full.offload=opt+param",
-                                 "export_deepspeed_llama3_70b.json"}),
+                    GoldenExport{
+  "deepspeed", "llama-3-70b", "tp1.pp1.dp64.mb2.zero3.rc=full.offload=opt+param",
+      "export_deepspeed_llama3_70b.json"}
+},
+                    GoldenExport{"verl", "llama-3-70b",
+                                 "tp4.pp4.dp4.mb2.zero1.sp1.rc=full.offload=opt",
+                                 "export_verl_llama3_70b_megatron.sh"},
+                    GoldenExport{"verl", "llama-3-8b", "tp1.cp2.pp1.dp16.zero3.rc=full.hs=8",
+                                 "export_verl_llama3_8b_fsdp.sh"}),
+    [](const auto& test) {
+  return std::to_string(test.index); });
+
+struct GoldenLaunch {
+  const char* to;
+  const char* layout;
+  const char* file;
+  std::vector<std::string> more;
+};
+
+class ExportLaunches : public testing::TestWithParam<GoldenLaunch> {};
+
+TEST_P(ExportLaunches, AsInTheGoldenFile) {
+  const GoldenLaunch& golden = GetParam();
+  std::vector<std::string> more = {"--seq-len", "8192", "--global-batch", "256"};
+  more.insert(more.end(), golden.more.begin(), golden.more.end());
+  const CommandOutput run = RunCommand(ExportTo(golden.to, "llama-3-8b", golden.layout, more));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  ExpectGolden(golden.file, run.out);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, ExportLaunches,
+    testing::Values(
+        GoldenLaunch{
+            "megatron", "tp4.pp2.dp4.zero1.sp1", "launch_megatron_srun.sh", {"--launch", "srun"}},
+        GoldenLaunch{"megatron",
+                     "tp4.pp2.dp9.zero1.sp1",
+                     "launch_megatron_sbatch_gb200.sh",
+                     {"--launch", "sbatch", "--cluster", "gb200", "--gpus-per-node", "4",
+                      "--global-batch", "288"}},
+        GoldenLaunch{"ms-swift",
+                     "tp4.pp2.dp3.zero1.sp1",
+                     "launch_swift_sbatch_uneven.sh",
+                     {"--launch", "sbatch", "--gpus-per-node", "16", "--global-batch", "96"}},
+        GoldenLaunch{"accelerate",
+                     "tp1.pp1.dp16.zero3.rc=full",
+                     "launch_accelerate_sbatch.sh",
+                     {"--launch", "sbatch"}},
+        GoldenLaunch{"deepspeed",
+                     "tp1.pp1.dp16.zero3.rc=full",
+                     "launch_deepspeed_torchrun.sh",
+                     {"--launch", "torchrun"}},
+        GoldenLaunch{
+            "verl", "tp1.pp1.dp16.zero3.rc=full", "launch_verl_srun.sh", {"--launch", "srun"}}),
     [](const auto& test) { return std::to_string(test.index); });
+
+TEST(ExportCommand, FillsInATemplateOfYours) {
+  const std::string path = testing::TempDir() + "/template.sbatch";
+  std::ofstream(path) << "#!/bin/sh\n#SBATCH -N {nodes} --gres=gpu:{gpus_per_node}\n{env}\n"
+                         "srun ${EXTRA} {command}\n";
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--template", path, "--format", "json"});
+    return RunCommand(ExportTo("megatron", "llama-3-8b", "tp4.pp2.dp2.zero1.sp1", more));
+  };
+  const CommandOutput run = with({"--launch", "sbatch"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json answer = json::parse(run.out);
+  EXPECT_EQ(answer["launch"], "sbatch");
+  EXPECT_EQ(answer["program"], json({"pretrain_gpt.py"}));
+  EXPECT_EQ(answer["arguments"][0], "--tensor-model-parallel-size");
+  EXPECT_THAT(answer["script"].get<std::string>(),
+              testing::AllOf(HasSubstr("#SBATCH -N 2 --gres=gpu:8\nexport CUDA_DEVICE"),
+                             HasSubstr("\nsrun ${EXTRA} bash -c 'exec torchrun")));
+  EXPECT_EQ(with({"--launch", "srun"}).exit_code, 2);
+  std::ofstream(path) << "#!/bin/sh\n#SBATCH -p {partition}\n{command}\n";
+  const CommandOutput unknown = with({"--launch", "sbatch"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err + unknown.out,
+              HasSubstr("template = {partition}: must be {command}, {nodes}, {gpus_per_node}, "
+                        "{env} or {segment}"));
+}
 
 TEST(ExportCommand, TorchtitanIsPython) {
   if (std::system("python3 -c '' 2>/dev/null") != 0) GTEST_SKIP() << "there is no python3";

@@ -20,12 +20,12 @@
 #include "base/text/json_text.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
+#include "executor/command/command_words.h"
 #include "executor/command/log_reader.h"
 #include "executor/command/placeholders.h"
 #include "planner/catalog/catalog.h"
 #include "planner/codec/json_codec.h"
 #include "planner/interchange/export.h"
-#include "planner/interchange/shell_script.h"
 #include "planner/layout/layout_condition.h"
 
 namespace meshwright::command {
@@ -208,21 +208,9 @@ absl::StatusOr<Runner> ReadRunner(const std::string& path) {
 absl::StatusOr<Runner> RunnerOfCommand(std::string_view command, std::string_view framework,
                                        std::string_view export_to, std::string_view log,
                                        std::vector<std::string> pass) {
-  ASSIGN_OR_RETURN(const std::vector<planner::ShellCommand> commands,
-                   planner::ReadShellScript({"--command", std::string(command)}, {}));
-  if (commands.size() != 1) {
-    return FieldError("command", command, "must be one command");
-  }
   Runner runner{.name = "command", .framework = std::string(framework)};
   runner.export_to = std::string(export_to);
-  for (const planner::ShellWord& word : commands.front()) {
-    if (!word.known()) {
-      return FieldError(
-          "command", word.text,
-          absl::StrCat("must not use the variable ", word.unknown, ": no shell reads the command"));
-    }
-    runner.argv.push_back(word.text);
-  }
+  ASSIGN_OR_RETURN(runner.argv, CommandWords(command));
   ASSIGN_OR_RETURN(runner.log, FindLogFormat("log", log));
   runner.pass = std::move(pass);
   RETURN_IF_ERROR(Check(runner));

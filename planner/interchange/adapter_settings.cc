@@ -26,11 +26,6 @@ std::string TargetsText(AdapterTargets targets) {
   return absl::StrJoin(names, " ");
 }
 
-absl::Status Refuse(const TrainedParts& parts, std::string_view problem) {
-  return FieldError("train", TrainedPartsText(parts),
-                    absl::StrCat(AbslView(problem), ", and estimate and recommend plan it"));
-}
-
 }  // namespace
 
 void SetAdapter(const Adapter& adapter, Settings& settings) {
@@ -41,33 +36,6 @@ void SetAdapter(const Adapter& adapter, Settings& settings) {
   settings.Set("adapter_targets", TargetsText(adapter.targets));
   if (adapter.kind == AdapterKind::kDora) settings.Set("adapter_dora", 1);
   if (adapter.four_bit_base) settings.Set("base_4bit", 1);
-}
-
-absl::Status CheckTrained(const Framework& framework, const TrainedParts& parts) {
-  if (parts.all()) return absl::OkStatus();
-  const std::string lacks(framework.lacks);
-  const Adapter& adapter = parts.adapter;
-  if (!WritesSetting(framework, "adapter_rank")) {
-    return Refuse(parts, lacks + " adapters and frozen weights; must be full");
-  }
-  if (!adapter.exists()) {
-    return Refuse(parts, lacks + " frozen weights; must be full or lora:RANK");
-  }
-  const bool is_named =
-      adapter.targets == kAllLinear || !(adapter.targets.Has(AdapterTarget::kExperts) ||
-                                         adapter.targets.Has(AdapterTarget::kOtherLinear));
-  if (!is_named) {
-    return Refuse(parts, lacks +
-                             " adapters on these products; must be on all-linear or on "
-                             "projections by name");
-  }
-  if (adapter.kind == AdapterKind::kDora && !WritesSetting(framework, "adapter_dora")) {
-    return Refuse(parts, lacks + " dora; must be lora:RANK");
-  }
-  if (adapter.four_bit_base && !WritesSetting(framework, "base_4bit")) {
-    return Refuse(parts, lacks + " a base of 4 bits; must be lora:RANK");
-  }
-  return absl::OkStatus();
 }
 
 void ResolveAdapter(Settings& settings) {

@@ -2,8 +2,6 @@
 // with a framework's own, and back.
 #pragma once
 
-#include "absl/status/status.h"
-#include "planner/interchange/framework.h"
 #include "planner/interchange/settings.h"
 #include "planner/spec/trained_parts.h"
 
@@ -11,9 +9,6 @@ namespace meshwright::planner {
 
 // Sets how an adapter is said. Without one, nothing is set.
 void SetAdapter(const Adapter& adapter, Settings& settings);
-
-// Returns InvalidArgument about `train` if the framework has no names for what is trained.
-absl::Status CheckTrained(const Framework& framework, const TrainedParts& parts);
 
 // Sets `train` from the settings of an adapter, after an import.
 void ResolveAdapter(Settings& settings);

@@ -170,15 +170,11 @@ absl::Status PrepareAxolotl(const ExportJob& job, Settings& settings) {
   return absl::OkStatus();
 }
 
-absl::Status ResolveAxolotl(Settings& settings) {
-  if (settings.IsOn("adapter_linear")) settings.Set("adapter_targets", "all-linear");
-  return absl::OkStatus();
-}
-
 // With context parallelism, FlashAttention-2 is the one kernel, and so the default.
 absl::Status ResolveAxolotl(Settings& settings) {
   const bool flash2 = settings.TextOf("attn", "default") == "flash2";
   if (settings.CountOf("cp").value_or(1) > 1 && flash2) settings.Set("attn", "default");
+  if (settings.IsOn("adapter_linear")) settings.Set("adapter_targets", "all-linear");
   return absl::OkStatus();
 }
 

@@ -15,6 +15,7 @@
 #include "planner/interchange/aside_keys.h"
 #include "planner/interchange/framework.h"
 #include "planner/interchange/launch_script.h"
+#include "planner/interchange/trained_check.h"
 #include "planner/layout/keys.h"
 #include "planner/profile/context.h"
 #include "planner/profile/model_part.h"
@@ -164,6 +165,7 @@ absl::StatusOr<ExportedJob> MakeExportedJob(ExportTarget target, const ExportJob
   // A feature that the framework lacks is reported first, because it tells the user more than a
   // rule that the layout also breaks.
   Settings settings = SettingsOf(job);
+  SetAdapter(job.training.options.train.adapter, settings);
   RETURN_IF_ERROR(CheckSaid(framework, job, settings));
   RETURN_IF_ERROR(framework.prepare(job, settings));
   ASSIGN_OR_RETURN(ExportedJob exported, framework.write(job, settings));

@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "planner/interchange/export_job.h"
+#include "planner/interchange/exported_job.h"
 #include "planner/interchange/settings.h"
 
 namespace meshwright::planner {

@@ -125,7 +125,7 @@ class Settings {
 };
 
 // Returns the settings of a job: every key, the options that differ from their default, and the
-// further settings of the run. The parts of rc, hs and offload are among them.
+// further settings of the run but an adapter's. The parts of rc, hs and offload are among them.
 Settings SettingsOf(const ExportJob& job);
 
 }  // namespace meshwright::planner

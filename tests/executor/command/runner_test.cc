@@ -151,6 +151,11 @@ TEST(RunnerOfCommandTest, WordsAreSplitAsAShellDoesAndNothingIsExpanded) {
   EXPECT_FALSE(RunnerOfCommand("a; b", "megatron", "", "json", {}).ok());
   EXPECT_FALSE(RunnerOfCommand("a $HOME", "megatron", "", "json", {}).ok());
   EXPECT_FALSE(RunnerOfCommand("", "megatron", "", "json", {}).ok());
+  EXPECT_FALSE(RunnerOfCommand("a 'b", "megatron", "", "json", {}).ok());
+  EXPECT_FALSE(RunnerOfCommand("a \"$HOME\"", "megatron", "", "json", {}).ok());
+  EXPECT_THAT(
+      RunnerOfCommand(R"(sh -c 'exit $1; "x"' "a b" '' c\ d)", "megatron", "", "json", {})->argv,
+      ElementsAre("sh", "-c", "exit $1; \"x\"", "a b", "", "c d"));
 }
 
 }  // namespace

@@ -52,12 +52,16 @@ class Meshwright:
     def __init__(self, program):
         self.program = program
         self.answers = {}
+        self.refusal = ""   # what the last command that refused said
 
     def run(self, *arguments):
         """Returns the standard output, or None if the command refuses."""
         done = subprocess.run([self.program, *arguments], capture_output=True, text=True, check=False,
                               env=os.environ | {"NO_COLOR": "1"})
-        return done.stdout if done.returncode == 0 else None
+        if done.returncode == 0:
+            return done.stdout
+        self.refusal = done.stderr
+        return None
 
     def models(self):
         return json.loads(self.run("list", "models", "--format", "json"))["models"]
@@ -76,7 +80,7 @@ class Meshwright:
         """Returns the frameworks that `export --to` knows."""
         refusal = subprocess.run([self.program, "export", "--to", "?", "--model", "llama-3-8b", "--layout",
                                   "tp1.pp1.dp1"], capture_output=True, text=True, check=False).stderr
-        accepted = refusal.partition("must be ")[2].partition(";")[0]
+        accepted = re.split(r"[;(]", refusal.partition("must be ")[2])[0]
         return set(re.findall(r"[a-z-]+", accepted)) - {"or"}
 
 
@@ -147,4 +151,6 @@ def first_export(meshwright, target, profile, model):
             export = export_of(meshwright, target, model, layout, 8 * devices, devices)
             if export:
                 return export
+            if "--layout" not in meshwright.refusal.partition(":")[2]:
+                return None   # the model is refused, whatever the layout
     return None

@@ -82,7 +82,7 @@ ConfigEntry ArgumentDefaults::EntryOf(std::string_view listed, std::string_view 
                        PlainValue(value)};
   if (computed_.count(name) != 0) {
     entry.given = "the program computes it";
-  } else if (is_known && found->second.default_text == value) {
+  } else if (is_known && PlainValue(found->second.default_text) == PlainValue(value)) {
     entry.given = absl::StrCat("the default of release ", release_);
   } else if (is_known && IsOff(value) && !found->second.off.empty()) {
     return {found->second.off, ""};

@@ -21,6 +21,8 @@ struct ConfigEntry {
   // Why the entry says nothing of a run that no row of a table says, such as being a default; empty
   // if somebody may have chosen it.
   std::string given = {};
+  // True if a given entry is as if its name were left out, whatever a row of a table says.
+  bool left_out = false;
 };
 
 // A text from outside, with the name that messages call it.

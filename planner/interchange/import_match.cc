@@ -85,7 +85,7 @@ class Matcher {
     if (row != nullptr) shown.key = std::string(row->setting);
     const bool says =
         row != nullptr && !row->setting.empty() && !Meanings(*row, entry.value).empty();
-    if (!entry.given.empty() && !says) {
+    if (!entry.given.empty() && (entry.left_out || !says)) {
       shown.hint = entry.given;
       return;
     }
@@ -171,7 +171,7 @@ bool IsSaidBy(const ImportState& state, const NameRow& row) {
   const std::string name = NormalName(row.name);
   return std::any_of(state.read.begin(), state.read.end(), [&](const ConfigEntry& entry) {
     return NormalName(entry.name) == name &&
-           (entry.given.empty() || !Meanings(row, entry.value).empty());
+           (entry.given.empty() || (!entry.left_out && !Meanings(row, entry.value).empty()));
   });
 }
 

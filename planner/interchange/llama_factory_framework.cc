@@ -14,7 +14,7 @@ namespace meshwright::planner {
 namespace {
 
 constexpr NameRow kLlamaFactoryKeys[] = {
-    {.name = "finetuning_type", .setting = "adapter", .words = "full lora full-"},
+    {.name = "finetuning_type", .setting = "adapter", .words = "full lora lora-"},
     {.name = "lora_rank", .setting = "adapter_rank"},
     {.name = "lora_target", .setting = "adapter_targets", .words = "all-linear=all *"},
     {.name = "use_dora", .setting = "adapter_dora", .words = "1=true 0=false"},

@@ -136,6 +136,7 @@ class LogReader {
 
   void AddMegatron(const std::string& name, absl::string_view value) {
     entries_.push_back(ArgumentDefaults::Of("megatron").EntryOf(name, StdView(value)));
+    entries_.back().left_out = !entries_.back().given.empty();
   }
 
   // Reads lines up to the end of the object that begins at the end of the first.

@@ -19,7 +19,7 @@ torchrun --nnodes 8 --nproc-per-node 8 \
   ddp.overlap_grad_reduce=true \
   ddp.overlap_param_gather=true \
   model.recompute_granularity=selective \
-  "model.recompute_modules=[mlp,core_attn]" \
+  'model.recompute_modules=[mlp,core_attn]' \
   model.attention_backend=flash \
   mixed_precision=bf16_mixed \
   "$@"

@@ -53,7 +53,10 @@ absl::StatusOr<std::optional<std::string>> Spell(const NameRow& row, const std::
   }
   if (words.empty()) return std::optional<std::string>(ours);
   std::vector<std::string_view> have;
-  for (const Word& word : words) have.push_back(StdView(word.ours));
+  for (const Word& word : words) {
+    const std::string_view value = StdView(word.ours);
+    if (std::find(have.begin(), have.end(), value) == have.end()) have.push_back(value);
+  }
   return FieldError(
       row.setting, ours,
       absl::StrCat(AbslView(row.name), " has no word for it; must be ", ListInWords(have, "or")));

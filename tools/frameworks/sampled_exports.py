@@ -33,6 +33,9 @@ KEYS = {
     "zero": ("0", "1", "2", "3"),
 }
 MOST_DRAWS = 3000
+# What a refusal names if another layout may be taken.
+LAYOUT_FIELDS = {"--layout", "tp", "cp", "pp", "dp", "ep", "etp", "mb", "vpp", "zero", "sp", "rc", "sched", "attn", "norm",
+                 "hs", "stages", "offload"}
 LAYOUTS_OF_A_PRESET = 5   # tried at each number of nodes, under each condition
 # Profiles have axes that a framework may lack.
 CONDITIONS = ("tp >= 1", "ep = 1", "ep = 1 and sp = 0")
@@ -151,6 +154,7 @@ def first_export(meshwright, target, profile, model):
             export = export_of(meshwright, target, model, layout, 8 * devices, devices)
             if export:
                 return export
-            if "--layout" not in meshwright.refusal.partition(":")[2]:
-                return None   # the model is refused, whatever the layout
+            field = re.match(r"meshwright: (\S+)", meshwright.refusal)
+            if field and field[1] not in LAYOUT_FIELDS:
+                return None   # a key of the model is refused, whatever the layout
     return None

@@ -27,7 +27,7 @@ TEST(NameTable, SpellsWordsNumbersAndSilence) {
 }
 
 TEST(NameTable, RefusesAValueWithoutAWord) {
-  const NameRow row = {.name = "ac", .setting = "rc", .words = "full=true none=false"};
+  const NameRow row = {.name = "ac", .setting = "rc", .words = "full=true none- none=false"};
   const auto spelt = Spell(row, "selective");
   EXPECT_EQ(FieldOf(spelt.status()), "rc");
   EXPECT_EQ(spelt.status().message(),

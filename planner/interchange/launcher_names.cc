@@ -6,6 +6,8 @@ namespace {
 constexpr std::string_view kWhere = "where the ranks meet";
 constexpr std::string_view kEnvironment = "the environment that ms-swift and LLaMA-Factory read";
 constexpr std::string_view kAllocated = "what Slurm gives a node";
+constexpr std::string_view kSlurm = "srun of Slurm";
+constexpr std::string_view kRay = "ray symmetric-run";
 
 constexpr NameRow kLauncherRows[] = {
     {.name = "--nproc-per-node", .setting = "gpus_per_node"},
@@ -16,21 +18,21 @@ constexpr NameRow kLauncherRows[] = {
     {.name = "--num-nodes", .setting = "nodes"},
     {.name = "--num-processes", .setting = "gpus"},
     {.name = "--num-machines", .setting = "nodes"},
-    {.name = "--min-nodes", .setting = "nodes"},
-    {.name = "--address", .hint = kWhere},
-    {.name = "world_size", .setting = "gpus"},
-    {.name = "--nodes", .setting = "nodes"},
-    {.name = "--gpus-per-node", .setting = "gpus_per_node"},
-    {.name = "--ntasks*", .hint = "the launcher counts its processes"},
-    {.name = "--cpu-bind", .hint = kAllocated},
-    {.name = "--cpus-per-task", .hint = kAllocated},
-    {.name = "--gpu-bind", .hint = kAllocated},
-    {.name = "--container-*", .hint = kAllocated},
-    {.name = "--jobid", .hint = kAllocated},
-    {.name = "--nodelist", .hint = kAllocated},
-    {.name = "--no-container-mount-home", .hint = kAllocated},
-    {.name = "--kill-on-bad-exit", .hint = kAllocated},
-    {.name = "--mpi", .hint = kAllocated},
+    {.name = "--min-nodes", .setting = "nodes", .of = kRay},
+    {.name = "--address", .hint = kWhere, .of = kRay},
+    {.name = "world_size", .setting = "gpus", .of = "the arguments that a log lists"},
+    {.name = "--nodes", .setting = "nodes", .of = kSlurm},
+    {.name = "--gpus-per-node", .setting = "gpus_per_node", .of = kSlurm},
+    {.name = "--ntasks*", .hint = "the launcher counts its processes", .of = kSlurm},
+    {.name = "--cpu-bind", .hint = kAllocated, .of = kSlurm},
+    {.name = "--cpus-per-task", .hint = kAllocated, .of = kSlurm},
+    {.name = "--gpu-bind", .hint = kAllocated, .of = kSlurm},
+    {.name = "--container-*", .hint = kAllocated, .of = kSlurm},
+    {.name = "--jobid", .hint = kAllocated, .of = kSlurm},
+    {.name = "--nodelist", .hint = kAllocated, .of = kSlurm},
+    {.name = "--no-container-mount-home", .hint = kAllocated, .of = kSlurm},
+    {.name = "--kill-on-bad-exit", .hint = kAllocated, .of = kSlurm},
+    {.name = "--mpi", .hint = kAllocated, .of = kSlurm},
     {.name = "--node-rank", .hint = kWhere},
     {.name = "--machine-rank", .hint = kWhere},
     {.name = "--master-*", .hint = kWhere},

@@ -17,10 +17,7 @@ constexpr NameRow kNanotronKeys[] = {
     {.name = "parallelism.dp", .setting = "dp"},
     {.name = "parallelism.pp", .setting = "pp"},
     {.name = "parallelism.tp", .setting = "tp"},
-    {.name = "parallelism.context_parallel_size",
-     .setting = "cp",
-     .words = "1- *",
-     .of = kAfter04},
+    {.name = "parallelism.context_parallel_size", .setting = "cp", .words = "1- *", .of = kAfter04},
     {.name = "parallelism.pp_engine", .setting = "sched", .words = "1f1b gpipe=afab gpipe-"},
     {.name = "parallelism.tp_mode", .setting = "sp", .words = "0=ALL_REDUCE 1=REDUCE_SCATTER 0-"},
     {.name = "parallelism.recompute_layer",
@@ -72,6 +69,7 @@ constexpr NameRow kNanotronKeys[] = {
     {.name = "profiler*", .hint = "a profiler for a few steps"},
     {.name = "tokenizer*", .hint = "data"},
     {.name = "s3_upload*", .hint = "checkpoints", .of = kAfter04},
+    {.name = "--config-file", .hint = "the file of these keys"},
 };
 
 absl::Status PrepareNanotron(const ExportJob& job, Settings& settings) {

@@ -100,7 +100,7 @@ def copy_beside(build, root):
 
 
 def copy_sources(checkout, with_tests, root):
-    """Copies what git tracks of the examples, and with the tests of tools/gpu."""
+    """Copies what git tracks of the examples and the runners, and with the tests of tools/gpu."""
     def tracked(*paths):
         text = subprocess.run(["git", "-C", checkout, "ls-files", "-z", "--", *paths], check=True, capture_output=True,
                               text=True).stdout
@@ -112,6 +112,9 @@ def copy_sources(checkout, with_tests, root):
     for path in tracked(data):
         if path.suffix == ".json":
             copy_file(checkout / path, root / "share" / path.relative_to(data))
+    runners = pathlib.Path("tools/runners")
+    for path in tracked(runners):
+        copy_file(checkout / path, root / "share/runners" / path.relative_to(runners))
     if with_tests:
         for path in tracked(*GPU_FILES):
             copy_file(checkout / path, root / path)

@@ -205,6 +205,7 @@ void AddSweepStartCommand(CLI::App& group, CommandContext& context) {
   flags->query.AddCluster(*start);
   flags->query.AddTraining(*start);
   flags->query.AddFramework(*start);
+  flags->query.AddMeasured(*start);
   start
       ->add_option("--trials", flags->trials,
                    "Run at most K trials, each chosen by the results so far; the sweep may stop "

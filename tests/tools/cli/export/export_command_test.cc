@@ -57,38 +57,35 @@ TEST_P(ExportMatches, TheGoldenFile) {
 
 INSTANTIATE_TEST_SUITE_P(
     Each, ExportMatches,
-    testing::Values(GoldenExport{"torchtitan", "llama-3-405b",
-                                 "tp8.pp16.dp8.vpp4.zero3.sp1.rc=full",
-                                 "export_torchtitan_llama3_405b.py"},
-                    GoldenExport{"megatron-bridge", "llama-3-70b",
-                                 "tp4.pp4.dp4.mb2.zero1.sp1.rc=mlp+core_attn.stages=18+2x22+18",
-                                 "export_bridge_llama3_70b.sh"},
-                    GoldenExport{"accelerate", "llama-3-70b", "tp2.pp1.cp2.dp16.zero3.rc=full.hs=8",
-                                 "export_accelerate_llama3_70b.yaml"},
-                    GoldenExport{
-  "deepspeed", "llama-3-70b", "tp1.pp1.dp64.mb2.zero3.rc=full.offload=opt+param",
-      "export_deepspeed_llama3_70b.json"}
-},
-                    GoldenExport{"verl", "llama-3-70b",
-                                 "tp4.pp4.dp4.mb2.zero1.sp1.rc=full.offload=opt",
-                                 "export_verl_llama3_70b_megatron.sh"},
-                    GoldenExport{"verl", "llama-3-8b", "tp1.cp2.pp1.dp16.zero3.rc=full.hs=8",
-                                 "export_verl_llama3_8b_fsdp.sh"}),
-    [](const auto& test) {
-  return std::to_string(test.index); });
+    testing::Values(
+        GoldenExport{"torchtitan", "llama-3-405b", "tp8.pp16.dp8.vpp4.zero3.sp1.rc=full",
+                     "export_torchtitan_llama3_405b.py"},
+        GoldenExport{"megatron-bridge", "llama-3-70b",
+                     "tp4.pp4.dp4.mb2.zero1.sp1.rc=mlp+core_attn.stages=18+2x22+18",
+                     "export_bridge_llama3_70b.sh"},
+        GoldenExport{"accelerate", "llama-3-70b", "tp2.pp1.cp2.dp16.zero3.rc=full.hs=8",
+                     "export_accelerate_llama3_70b.yaml"},
+        GoldenExport{"deepspeed", "llama-3-70b", "tp1.pp1.dp64.mb2.zero3.rc=full.offload=opt+param",
+                     "export_deepspeed_llama3_70b.json"},
+        GoldenExport{"verl", "llama-3-70b", "tp4.pp4.dp4.mb2.zero1.sp1.rc=full.offload=opt",
+                     "export_verl_llama3_70b_megatron.sh"},
+        GoldenExport{"verl", "llama-3-8b", "tp1.cp2.pp1.dp16.zero3.rc=full.hs=8",
+                     "export_verl_llama3_8b_fsdp.sh"}),
+    [](const auto& test) { return std::to_string(test.index); });
 
 struct GoldenLaunch {
   const char* to;
   const char* layout;
   const char* file;
   std::vector<std::string> more;
+  const char* global_batch = "256";
 };
 
 class ExportLaunches : public testing::TestWithParam<GoldenLaunch> {};
 
 TEST_P(ExportLaunches, AsInTheGoldenFile) {
   const GoldenLaunch& golden = GetParam();
-  std::vector<std::string> more = {"--seq-len", "8192", "--global-batch", "256"};
+  std::vector<std::string> more = {"--seq-len", "8192", "--global-batch", golden.global_batch};
   more.insert(more.end(), golden.more.begin(), golden.more.end());
   const CommandOutput run = RunCommand(ExportTo(golden.to, "llama-3-8b", golden.layout, more));
   EXPECT_EQ(run.exit_code, 0) << run.err;
@@ -103,12 +100,13 @@ INSTANTIATE_TEST_SUITE_P(
         GoldenLaunch{"megatron",
                      "tp4.pp2.dp9.zero1.sp1",
                      "launch_megatron_sbatch_gb200.sh",
-                     {"--launch", "sbatch", "--cluster", "gb200", "--gpus-per-node", "4",
-                      "--global-batch", "288"}},
+                     {"--launch", "sbatch", "--cluster", "gb200", "--gpus-per-node", "4"},
+                     "288"},
         GoldenLaunch{"ms-swift",
                      "tp4.pp2.dp3.zero1.sp1",
                      "launch_swift_sbatch_uneven.sh",
-                     {"--launch", "sbatch", "--gpus-per-node", "16", "--global-batch", "96"}},
+                     {"--launch", "sbatch", "--gpus-per-node", "16"},
+                     "96"},
         GoldenLaunch{"accelerate",
                      "tp1.pp1.dp16.zero3.rc=full",
                      "launch_accelerate_sbatch.sh",
@@ -142,9 +140,10 @@ TEST(ExportCommand, FillsInATemplateOfYours) {
   std::ofstream(path) << "#!/bin/sh\n#SBATCH -p {partition}\n{command}\n";
   const CommandOutput unknown = with({"--launch", "sbatch"});
   EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_THAT(unknown.err + unknown.out,
-              HasSubstr("template = {partition}: must be {command}, {nodes}, {gpus_per_node}, "
-                        "{env} or {segment}"));
+  EXPECT_THAT(
+      unknown.err + unknown.out,
+      HasSubstr("--template {partition}: must be {command}, {nodes}, {gpus_per_node}, {env} or "
+                "{segment}"));
 }
 
 TEST(ExportCommand, TorchtitanIsPython) {

@@ -33,7 +33,7 @@ struct Framework {
   std::string_view lacks;  // begins the sentence about what it can't say
   ConfigSyntax syntax = ConfigSyntax::kLaunchLine;
   // The tables of names. An import reads all of them, an export writes the first `written`.
-  std::array<NameTable, 3> tables;
+  std::array<NameTable, 4> tables;
   size_t written = 1;
   // Keys and options that the framework has in no name of its own, such as dp, with blanks between.
   std::string_view implied = {};

@@ -132,7 +132,7 @@ const Framework& LlamaFactoryFramework() {
       .profile = "deepspeed",
       .lacks = "LLaMA-Factory has no key for",
       .syntax = ConfigSyntax::kYaml,
-      .tables = {kLlamaFactoryKeys, TrainerNames(), DeepspeedNames()},
+      .tables = {kLlamaFactoryKeys, TrainerNames(), DeepspeedNames(), LauncherNames()},
       .implied = "dp sched",
       .defaults = "accumulation=1",
       .loads_models = true,

@@ -53,6 +53,7 @@ constexpr NameRow kNanotronKeys[] = {
     {.name = "parallelism.tp_linear_async_communication", .hint = kGiven},
     {.name = "parallelism.tp_recompute_allgather", .hint = kGiven},
     {.name = "optimizer.*", .hint = "the optimizer's numbers"},
+    {.name = "--config-file", .effect = NameEffect::kFile},
     {.name = "tokens.*", .hint = "the length of the training"},
     {.name = "checkpoints*", .hint = "checkpoints"},
     {.name = "data*", .hint = "data"},

@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(Each, RoundTrip,
                          });
 
 TEST(HybridRoundTrip, IsTheSameLayout) {
-  for (const char* layout : {"tp2.pp2.dp4.zero1.sp1", "tp4.pp4.dp1.ep4.sp1"}) {
+  for (const char* layout : {"tp2.pp2.dp4.zero1.sp1", "tp2.pp4.dp4.ep4.sp1"}) {
     const ExportJob job = {.model = FindModel("nemotron-3-nano-30b-a3b").value(),
                            .training = {.seq_len = 4096, .global_batch = 64},
                            .layout = MakeLayout(layout)};

@@ -61,7 +61,7 @@ const ArgumentDefaults& ArgumentDefaults::Of(std::string_view framework) {
 }
 
 ArgumentDefaults::ArgumentDefaults(std::string_view json) {
-  const auto table = nlohmann::json::parse(json);
+  const nlohmann::json table = ParseJson("arguments", json).value();
   release_ = table.at("release").get<std::string>();
   for (const auto& name : table.at("computed")) computed_.insert(name.get<std::string>());
   for (const auto& [listed, row] : table.at("arguments").items()) {

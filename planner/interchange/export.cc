@@ -164,6 +164,7 @@ absl::StatusOr<ExportedJob> MakeExportedJob(ExportTarget target, const ExportJob
   // A feature that the framework lacks is reported first, because it tells the user more than a
   // rule that the layout also breaks.
   Settings settings = SettingsOf(job);
+  SetAdapter(job.training.options.train.adapter, settings);
   RETURN_IF_ERROR(CheckSaid(framework, job, settings));
   RETURN_IF_ERROR(framework.prepare(job, settings));
   ASSIGN_OR_RETURN(ExportedJob exported, framework.write(job, settings));

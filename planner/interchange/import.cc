@@ -1,6 +1,5 @@
 #include "planner/interchange/import.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -173,14 +172,6 @@ void MakeOptions(ImportState& state) {
 }
 
 }  // namespace
-
-bool Imported::rejects() const {
-  return std::any_of(entries.begin(), entries.end(), [](const ImportedEntry& entry) {
-    return entry.status == EntryStatus::kRejected;
-  });
-}
-
-bool Imported::complete() const { return layout && missing.empty() && !rejects(); }
 
 absl::StatusOr<Imported> Import(const Framework& framework, const ImportQuestion& question) {
   ImportState state(framework, question);

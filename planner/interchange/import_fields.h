@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "planner/codec/fields.h"
-#include "planner/interchange/import.h"
+#include "planner/interchange/imported.h"
 
 namespace meshwright::planner {
 

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "planner/interchange/import.h"
+#include "planner/interchange/framework.h"
+#include "planner/interchange/imported.h"
 #include "planner/interchange/settings.h"
 
 namespace meshwright::planner {

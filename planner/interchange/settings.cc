@@ -5,7 +5,6 @@
 #include "absl/strings/numbers.h"
 #include "base/text/enum_names.h"
 #include "base/text/string_view.h"
-#include "planner/interchange/adapter_settings.h"
 #include "planner/layout/keys.h"
 #include "planner/layout/mesh.h"
 #include "planner/spec/run_option_table.h"
@@ -132,7 +131,6 @@ Settings SettingsOf(const ExportJob& job) {
   SetRecompute(layout, settings);
   SetOffload(layout.offload, settings);
   SetStates(job.training.options, settings);
-  SetAdapter(job.training.options.train.adapter, settings);
   if (job.training.options.loss_chunks == 0 && layout.norm == NormKernel::kFused) {
     settings.Set("liger", 1);
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/text/field_error.h"
 #include "executor/command/log_figure.h"
@@ -55,20 +56,23 @@ const std::vector<NamedFormat>& Formats() {
 }  // namespace
 
 absl::StatusOr<LogFormat> FindLogFormat(std::string_view field, std::string_view name) {
-  std::vector<std::string> names;
   for (const NamedFormat& format : Formats()) {
-    if (format.name != name) {
-      names.emplace_back(format.name);
-      continue;
-    }
+    if (format.name != name) continue;
     LogFormat found{.name = std::string(name)};
     for (const NamedPattern& pattern : format.patterns) {
       found.patterns.emplace(pattern.figure, pattern.regex);
     }
     return found;
   }
-  return FieldError(field, name,
-                    "must be " + absl::StrJoin(names, ", ") + " or an object of patterns");
+  return FieldError(
+      field, name,
+      absl::StrCat("must be ", absl::StrJoin(LogFormatNames(), ", "), " or an object of patterns"));
+}
+
+std::vector<std::string> LogFormatNames() {
+  std::vector<std::string> names;
+  for (const NamedFormat& format : Formats()) names.emplace_back(format.name);
+  return names;
 }
 
 std::vector<std::string> LogFigureNames() {

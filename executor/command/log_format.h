@@ -25,6 +25,9 @@ struct LogFormat {
 // there is none.
 absl::StatusOr<LogFormat> FindLogFormat(std::string_view field, std::string_view name);
 
+// Returns the names of the known formats.
+std::vector<std::string> LogFormatNames();
+
 // Returns the figures that a pattern may be for, such as "step_s".
 std::vector<std::string> LogFigureNames();
 

@@ -11,7 +11,6 @@
 #include "executor/command/placeholders.h"
 #include "planner/interchange/export.h"
 #include "planner/layout/keys.h"
-#include "planner/layout/layout_condition.h"
 
 namespace meshwright::command {
 namespace {
@@ -106,13 +105,7 @@ int64_t StepsOfCommand(const Runner& runner, const trial::TrialPlan& plan) {
 
 absl::StatusOr<RenderedCommand> Render(const Runner& runner, const trial::TrialPlan& plan,
                                        const CommandPlace& place, const CommandHost& host) {
-  ASSIGN_OR_RETURN(const planner::Condition where,
-                   planner::ParseLayoutCondition("where", runner.where));
-  if (!planner::LayoutMatcher(where).Matches(plan.layout)) {
-    return FieldError(
-        "layout", planner::FormatLayout(plan.layout),
-        absl::StrCat("must be one that the runner ", runner.name, " runs: ", runner.where));
-  }
+  RETURN_IF_ERROR(CheckLayout(runner, plan.layout));
   ASSIGN_OR_RETURN(WholeWords whole, FieldWords(runner, plan));
   const InnerWords inner = InnerWordsOf(runner, plan, place);
   RenderedCommand command;

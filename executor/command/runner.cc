@@ -205,6 +205,15 @@ absl::StatusOr<Runner> ReadRunner(const std::string& path) {
   return absl::Status(runner.status().code(), absl::StrCat(path, ": ", runner.status().message()));
 }
 
+absl::Status CheckLayout(const Runner& runner, const planner::Layout& layout) {
+  ASSIGN_OR_RETURN(const planner::Condition where,
+                   planner::ParseLayoutCondition("where", runner.where));
+  if (planner::LayoutMatcher(where).Matches(layout)) return absl::OkStatus();
+  return FieldError(
+      "layout", planner::FormatLayout(layout),
+      absl::StrCat("must be one that the runner ", runner.name, " runs: ", runner.where));
+}
+
 absl::StatusOr<Runner> RunnerOfCommand(std::string_view command, std::string_view framework,
                                        std::string_view export_to, std::string_view log,
                                        std::vector<std::string> pass) {

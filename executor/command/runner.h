@@ -21,10 +21,12 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "executor/command/field_rule.h"
 #include "executor/command/log_format.h"
 #include "planner/codec/fields.h"
+#include "planner/layout/layout.h"
 
 namespace meshwright::command {
 
@@ -76,6 +78,9 @@ absl::StatusOr<Runner> ParseRunner(std::string_view text, std::string_view folde
 // no such file, and PermissionDenied if a user other than this one and root may write the file or
 // its folder: a runner decides what this user runs.
 absl::StatusOr<Runner> ReadRunner(const std::string& path);
+
+// Returns InvalidArgument about `layout` if the runner's condition does not hold for it.
+absl::Status CheckLayout(const Runner& runner, const planner::Layout& layout);
 
 // Returns a runner for one command line of the user's own, whose words are separated by blanks;
 // quotes keep blanks together as in a shell. The command gets the variables of `pass`.

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
@@ -49,10 +50,10 @@ void RunnerFlags::Add(CLI::App& app) {
                  "Framework of --command: profile of the estimate, and of {args}")
       ->needs(line)
       ->option_text("FRAMEWORK");
-  app.add_option("--log", log, "How the log of --command is read: json, megatron, ...")
+  app.add_option("--log", log, "How the log of --command is read")
       ->needs(line)
       ->capture_default_str()
-      ->option_text("FORMAT");
+      ->option_text(absl::StrJoin(command::LogFormatNames(), "|"));
 }
 
 absl::StatusOr<std::optional<ChosenRunner>> RunnerFlags::Read() const {

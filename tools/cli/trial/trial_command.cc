@@ -93,7 +93,9 @@ absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const wire::D
         absl::StrCat("the layout needs ", ranks, " ranks, but there are only ", devices.count,
                      devices.kind == planner::DeviceKind::kCpu ? "" : " CUDA devices"));
   }
-  if (!runner) {
+  if (runner) {
+    RETURN_IF_ERROR(command::CheckLayout(runner->runner, layout));
+  } else {
     RETURN_IF_ERROR(trial::CheckRules(request.model, layout, request.training, devices.kind));
   }
   trial::TrialPlan plan;

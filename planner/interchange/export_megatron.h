@@ -1,7 +1,5 @@
-// Writes a shell script that starts Megatron-LM.
+// Says how Megatron-LM runs a layout.
 #pragma once
-
-#include <string>
 
 #include "absl/status/statusor.h"
 #include "planner/interchange/export_job.h"
@@ -10,10 +8,9 @@
 
 namespace meshwright::planner {
 
-// Returns a shell script that starts Megatron-LM's pretrain_gpt.py, or pretrain_hybrid.py for a
+// Returns the words that start Megatron-LM's pretrain_gpt.py, or pretrain_hybrid.py for a
 // hybrid. For models without a recurrence, sparse attention or YaRN its flags are in Megatron-Core
-// 0.14 too. The script passes its own arguments on, because the user chooses data, tokenizer,
-// learning rate and checkpoints. Returns InvalidArgument if Megatron-LM has no flag for a part of
+// 0.14 too. The user adds data, tokenizer, learning rate and checkpoints. Returns InvalidArgument if Megatron-LM has no flag for a part of
 // the model. REQUIRES: PrepareMegatron() made the settings.
 absl::StatusOr<ExportedJob> ExportMegatron(const ExportJob& job, const Settings& settings);
 

@@ -11,14 +11,20 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/text/json_text.h"
+#include "base/text/utf8.h"
 #include "db/measurement.h"
 #include "db/sqlite_store.h"
+#include "executor/command/command_run.h"
+#include "executor/command/log_reader.h"
+#include "executor/command/rendered_command.h"
+#include "executor/command/runner.h"
 #include "executor/gang/frame.h"
 #include "executor/gang/handshake.h"
 #include "executor/trial/trial.h"
 #include "executor/wire/wire.h"
 #include "meshwright/v1/agents.pb.h"
 #include "meshwright/v1/plan.pb.h"
+#include "planner/catalog/catalog.h"
 #include "planner/catalog/model_config.h"
 #include "planner/interchange/import.h"
 #include "planner/layout/condition_parser.h"
@@ -256,6 +262,49 @@ void ReadGangStream(std::string_view stream) {
     ExpectOk(again.status(), "a frame is refused as it is sent");
     Expect(again->size() == 1 && gang::EncodeFrame(again->front()) == written,
            "a frame is another one once sent");
+  }
+}
+
+void ReadRunner(std::string_view json) {
+  const auto runner = command::ParseRunner(json, "/folder");
+  if (!runner.ok()) return;
+  ExpectOk(command::LogReader::Make(runner->log, {}).status(), "a runner's patterns are refused");
+  trial::TrialPlan plan;
+  plan.model = *planner::FindModel("tinystories-15m");
+  plan.layout = *planner::ParseLayout("tp1.pp1.dp2.mb1");
+  plan.training = {.seq_len = kSeqLen, .global_batch = 8};
+  plan.runner = trial::RunnerChoice{.name = runner->name, .hash = runner->hash, .fields = {}};
+  const auto command =
+      command::Render(*runner, plan, {.folder = "/run"},
+                      {.guard = "", .work_folder = "", .environment = [](const std::string&) {
+                         return std::optional<std::string>("value");
+                       }});
+  if (!command.ok()) return;
+  Expect(!command->argv.empty() && command->argv[0].find("/run") == std::string::npos,
+         "a runner's program is one of the trial");
+}
+
+void ReadCommandLog(std::string_view text) {
+  const size_t end = text.find('\n');
+  if (end == std::string_view::npos) return;
+  const auto format = command::FindLogFormat("log", text.substr(0, end));
+  if (!format.ok()) return;
+  command::Runner runner{.name = "r", .framework = "megatron", .argv = {"run"}};
+  runner.log = *format;
+  trial::TrialPlan plan;
+  plan.training = {.seq_len = kSeqLen, .global_batch = 8};
+  plan.steps = 3;
+  plan.runner = trial::RunnerChoice{.name = "r", .hash = "h", .fields = {}};
+  const command::LogClock::time_point start;
+  command::CommandRun run(plan, runner, start);
+  const std::string_view log = text.substr(end + 1);
+  run.Take(log.substr(0, log.size() / 2), start);
+  run.Take(log.substr(log.size() / 2), start);
+  run.TakeEnd(start);
+  for (const guard::EndKind kind : {guard::EndKind::kExited, guard::EndKind::kLost}) {
+    const trial::TrialResult result = run.Conclude(run.Judge(start), {.kind = kind, .number = 1});
+    ExpectOk(trial::TrialResultFromJson(ToJson(result)).status(), "a result can't be read");
+    Expect(ValidUtf8(result.message) == result.message, "a message is not UTF-8");
   }
 }
 

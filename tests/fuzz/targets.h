@@ -27,8 +27,10 @@ void ReadPlanRequest(std::string_view message);   // a client's message
 void ReadAgentMessage(std::string_view message);  // an agent's message
 void ReadGangStream(std::string_view stream);     // a stream from a gang's member or a stranger
 void ReadImport(std::string_view text);           // a framework's name, and a file of it below
+void ReadRunner(std::string_view json);           // a runner's file
+void ReadCommandLog(std::string_view text);       // a format's name, and a log of it below
 
-inline constexpr std::array<Target, 11> kTargets = {{{"config", ReadModelConfig},
+inline constexpr std::array<Target, 13> kTargets = {{{"config", ReadModelConfig},
                                                      {"layout", ReadLayout},
                                                      {"filter", ReadFilter},
                                                      {"history_filter", ReadHistoryFilter},
@@ -38,6 +40,8 @@ inline constexpr std::array<Target, 11> kTargets = {{{"config", ReadModelConfig}
                                                      {"plan_request", ReadPlanRequest},
                                                      {"agent_message", ReadAgentMessage},
                                                      {"gang_stream", ReadGangStream},
-                                                     {"import", ReadImport}}};
+                                                     {"import", ReadImport},
+                                                     {"runner", ReadRunner},
+                                                     {"command_log", ReadCommandLog}}};
 
 }  // namespace meshwright::fuzz

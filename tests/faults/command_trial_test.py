@@ -134,23 +134,28 @@ class CommandTrialTest(faults.FaultTest):
     def states(self) -> dict[str, str]:
         return {trial["trial"]: trial["state"] for trial in self.show("s")["trials"]}
 
-    def victim(self, whom: str) -> int:
+    def victims(self, whom: str) -> list[int]:
+        """The processes of this kind that run now, of commands that end by themselves at any time."""
         if whom == "server":
-            return self.servers[-1].pid
+            return [self.servers[-1].pid]
+        guards = [(agent, self.guards(agent)) for agent in self.agents if agent.running()]
         if whom == "agent":
-            return next(agent.pid for agent in self.agents if agent.running() and self.guards(agent))
+            return [agent.pid for agent, of_agent in guards if of_agent]
         if whom in ("outer guard", "inner guard"):
-            guards = next(guards for agent in self.agents if agent.running() and len(guards := self.guards(agent)) == 2)
-            return guards[0 if whom == "outer guard" else 1]
-        return self.of_framework("launch" if whom == "launcher" else "rank")[0]
+            return [of_agent[0 if whom == "outer guard" else 1] for _, of_agent in guards if len(of_agent) == 2]
+        return self.of_framework("launch" if whom == "launcher" else "rank")
 
     def kill_while_it_runs(self, whom: str) -> None:
         """Kills one of the processes while commands run, and waits for the end of the trials that ran."""
-        faults.await_true("ranks run", lambda: len(self.of_framework("rank")) >= 2)
+        victim = faults.await_true(f"a {whom} runs",
+                                   lambda: len(self.of_framework("rank")) >= 2 and self.victims(whom))[0]
         ran = [trial for trial, state in self.states().items() if state == "running"]
         before = set(self.ours())
-        victim = self.victim(whom)
-        faults.os.kill(victim, signal.SIGKILL)
+        try:
+            faults.os.kill(victim, signal.SIGKILL)
+        except ProcessLookupError:
+            self.kill_while_it_runs(whom)  # the command ended in between
+            return
         if whom == "server":
             self.servers[-1].wait()
             self.serve()
@@ -169,7 +174,7 @@ class CommandTrialTest(faults.FaultTest):
         for name in ("a", "b"):
             self.runner_agent(name)
         trials = 20
-        self.start_runner_sweep("s", trials=trials)
+        self.start_runner_sweep("s", trials=trials, steps=20)
         for whom in ("outer guard", "inner guard", "launcher", "rank", "server", "agent"):
             self.kill_while_it_runs(whom)
         self.finish("s", trials)

@@ -96,10 +96,23 @@ class LogReader {
                           absl::StrCat("must have at most ", kMostEntries, " arguments"));
       }
     }
+    LeaveOutExperts();
     return std::move(entries_);
   }
 
  private:
+  // Megatron-LM lists how experts are divided for models without experts, too.
+  void LeaveOutExperts() {
+    for (const ConfigEntry& entry : entries_) {
+      if (entry.name == "--num-experts" && entry.given.empty()) return;
+    }
+    for (ConfigEntry& entry : entries_) {
+      if (entry.name != "--expert-tensor-parallel-size") continue;
+      entry.given = "the model has no experts";
+      entry.left_out = true;
+    }
+  }
+
   absl::Status DoesNotEnd(std::string_view print) const {
     return FieldError(
         "file", file_.path,

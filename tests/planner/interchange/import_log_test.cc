@@ -25,6 +25,7 @@ constexpr char kListing[] = R"([default0]:using world size: 16, data-parallel si
 [default0]:  bf16 ............................................ True
 [default0]:  data_parallel_size .............................. 2
 [default3]:a line of another rank
+[default0]:  expert_tensor_parallel_size ..................... 4
 [default0]:  fp16 ............................................ False
 [default0]:  fp8 ............................................. None
 [default0]:  fp8_recipe ...................................... delayed
@@ -33,6 +34,7 @@ constexpr char kListing[] = R"([default0]:using world size: 16, data-parallel si
 [default0]:  inference_dynamic_batching_paused_buffer_size_gb  None
 [default0]:  lr .............................................. 0.0003
 [default0]:  micro_batch_size ................................ 1
+[default0]:  num_experts ..................................... None
 [default0]:  num_layers ...................................... 32
 [default0]:  pipeline_model_parallel_size .................... 2
 [default0]:  rank ............................................ 0

@@ -1,9 +1,6 @@
 #include "executor/command/command_trial.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
 
 #include <optional>
 #include <string>
@@ -11,14 +8,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "base/system/unique_fd.h"
 #include "base/text/status_macros.h"
 #include "executor/command/command_run.h"
 #include "executor/command/rendered_command.h"
 #include "executor/command/run_folder.h"
 #include "executor/guard/guarded_process.h"
 #include "executor/host/host.h"
+#include "executor/trial/worker_process.h"
 #include "planner/interchange/launch_script.h"
 
 namespace meshwright::command {
@@ -28,20 +24,10 @@ constexpr int kPollMs = 100;
 // The kernel needs time to free the memory of what is killed.
 constexpr std::chrono::milliseconds kLongestEnd(10'000);
 
-// Returns a port of loopback that nothing uses now. The command opens it itself, so another process
-// may take it in between; the trial then fails with a fault of the infrastructure.
+// Returns a port of loopback that nothing uses now.
 absl::StatusOr<uint16_t> FreePort() {
-  const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  if (!socket.is_open() || ::bind(socket.get(), generic, size) != 0 ||
-      ::getsockname(socket.get(), generic, &size) != 0) {
-    return absl::UnavailableError("no port of loopback is free");
-  }
-  return ntohs(address.sin_port);
+  ASSIGN_OR_RETURN(const trial::Listener listener, trial::ListenOnLoopback());
+  return listener.port;
 }
 
 // A command that was started, with what it needs while it runs.
@@ -51,22 +37,18 @@ struct Started {
   std::string line;  // the command as a shell reads it
 };
 
-std::string LineOf(const std::vector<std::string>& argv) {
-  std::vector<std::string> quoted;
-  for (const std::string& word : argv) quoted.push_back(planner::ShellQuoted(word));
-  return absl::StrJoin(quoted, " ");
-}
-
 absl::StatusOr<Started> Start(const trial::TrialPlan& plan, const Runner& runner,
                               const CommandHost& host, int32_t first_device) {
   ASSIGN_OR_RETURN(RunFolder folder, RunFolder::Make(host.work_folder));
+  // The command opens the port itself, so another process may take it in between; the trial then
+  // fails with a fault of the infrastructure.
   ASSIGN_OR_RETURN(const uint16_t port, FreePort());
   ASSIGN_OR_RETURN(
       RenderedCommand command,
       Render(runner, plan, {.folder = folder.path(), .port = port, .first_device = first_device},
              host));
   RETURN_IF_ERROR(folder.Write(command.files));
-  std::string line = LineOf(command.argv);
+  std::string line = planner::QuotedWords(command.argv);
   // On a GPU the framework's own allocator holds the memory, which no limit of the host bounds.
   const int64_t limit =
       plan.device == planner::DeviceKind::kCpu ? plan.memory_limit_bytes.value_or(0) : 0;

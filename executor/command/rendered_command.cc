@@ -15,8 +15,8 @@
 namespace meshwright::command {
 namespace {
 
-// Devices as CUDA's and HIP's programs are told of theirs.
-constexpr const char* kDeviceVariables[] = {"CUDA_VISIBLE_DEVICES"};
+// By which CUDA's and HIP's programs are told of their devices.
+constexpr char kDeviceVariable[] = "CUDA_VISIBLE_DEVICES";
 
 absl::StatusOr<WholeWords> FieldWords(const Runner& runner, const trial::TrialPlan& plan) {
   WholeWords words;
@@ -80,9 +80,7 @@ std::vector<std::string> EnvironmentOf(const Runner& runner, const trial::TrialP
     variables[name] = Substitute({value}, {}, inner).front();
   }
   if (plan.device == planner::DeviceKind::kCuda) {
-    for (const char* name : kDeviceVariables) {
-      variables[name] = DevicesFrom(place.first_device, plan.layout.devices());
-    }
+    variables[kDeviceVariable] = DevicesFrom(place.first_device, plan.layout.devices());
   }
   std::vector<std::string> lines;
   for (const auto& [name, value] : variables) lines.push_back(absl::StrCat(name, "=", value));

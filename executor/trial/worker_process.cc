@@ -10,7 +10,6 @@ extern "C" {
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +25,7 @@ extern "C" {
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "base/system/memory_file.h"
+#include "base/system/spawn.h"
 #include "base/text/status_macros.h"
 
 namespace meshwright::trial {
@@ -34,9 +34,6 @@ namespace {
 // Descriptor numbers inside the worker.
 constexpr int kEventFd = 3;
 constexpr int kListenFd = 4;
-constexpr int kFirstUnused = 5;
-// Above all targets, so that no dup2() overwrites a source still needed.
-constexpr int kFirstSource = 64;
 
 constexpr size_t kTailBytes = 4096;
 
@@ -51,21 +48,14 @@ absl::Status ErrnoStatus(absl::string_view what) {
 }
 
 absl::StatusOr<UniqueFd> MoveUp(UniqueFd fd) {
-  UniqueFd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstSource));
+  UniqueFd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstSpawnSource));
   if (!moved.is_open()) return ErrnoStatus("fcntl");
   return moved;
 }
 
-struct Pipe {
-  UniqueFd read;
-  UniqueFd write;
-};
-
-absl::StatusOr<Pipe> MakePipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return ErrnoStatus("pipe");
-  Pipe pipe{.read = UniqueFd(ends[0]), .write = UniqueFd(ends[1])};
-  ASSIGN_OR_RETURN(pipe.write, MoveUp(std::move(pipe.write)));
+// Returns a pipe whose read end does not block.
+absl::StatusOr<SpawnPipe> MakePipe() {
+  ASSIGN_OR_RETURN(SpawnPipe pipe, MakeSpawnPipe());
   if (::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK) != 0) return ErrnoStatus("fcntl");
   return pipe;
 }
@@ -98,14 +88,6 @@ std::vector<std::string> EnvironmentOf(const WorkerLaunch& launch) {
   return all;
 }
 
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // The child's ends of the worker's descriptors.
 struct ChildEnds {
   int input;
@@ -115,73 +97,35 @@ struct ChildEnds {
 };
 
 absl::StatusOr<pid_t> SpawnWith(const WorkerLaunch& launch, const ChildEnds& ends) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawn_file_actions_adddup2(&actions, ends.input, STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, ends.output, STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, ends.output, STDERR_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, ends.events, kEventFd);
+  SpawnRequest request{.path = launch.path,
+                       .arguments = {launch.path},
+                       .environment = EnvironmentOf(launch),
+                       .descriptors = {{ends.input, STDIN_FILENO},
+                                       {ends.output, STDOUT_FILENO},
+                                       {ends.output, STDERR_FILENO},
+                                       {ends.events, kEventFd}}};
   if (ends.listener.has_value()) {
-    ::posix_spawn_file_actions_adddup2(&actions, *ends.listener, kListenFd);
+    request.descriptors.emplace_back(*ends.listener, kListenFd);
+    request.arguments.insert(request.arguments.end(), {"--listen-fd", std::to_string(kListenFd)});
   }
-  ::posix_spawn_file_actions_addclosefrom_np(&actions,
-                                             ends.listener.has_value() ? kFirstUnused : kListenFd);
-  sigset_t all_signals;
-  sigset_t no_signals;
-  ::sigfillset(&all_signals);
-  ::sigemptyset(&no_signals);
-  ::posix_spawnattr_setflags(
-      &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  ::posix_spawnattr_setpgroup(&attributes, 0);
-  ::posix_spawnattr_setsigdefault(&attributes, &all_signals);
-  ::posix_spawnattr_setsigmask(&attributes, &no_signals);
-  std::vector<std::string> arguments = {launch.path};
-  if (ends.listener.has_value()) {
-    arguments.insert(arguments.end(), {"--listen-fd", std::to_string(kListenFd)});
-  }
-  std::vector<std::string> environment = EnvironmentOf(launch);
-  pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, launch.path.c_str(), &actions, &attributes,
-                                  Pointers(arguments).data(), Pointers(environment).data());
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) {
-    return absl::UnavailableError(
-        absl::StrCat("the worker ", launch.path, " can't be started: ", std::strerror(error)));
-  }
-  return pid;
-}
-
-// Appends what can be read without waiting; closes `fd` at the end of the stream.
-void ReadAvailable(UniqueFd& fd, std::string& out) {
-  std::array<char, 4096> buffer;
-  while (fd.is_open()) {
-    const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
-    if (n > 0) {
-      out.append(buffer.data(), static_cast<size_t>(n));
-    } else if (n == 0) {
-      fd.Close();
-    } else if (errno != EINTR) {
-      return;
-    }
-  }
+  const absl::StatusOr<pid_t> pid = Spawn(std::move(request));
+  if (pid.ok()) return pid;
+  return absl::UnavailableError(absl::StrCat("the worker ", pid.status().message()));
 }
 
 }  // namespace
 
 absl::StatusOr<WorkerProcess> WorkerProcess::Spawn(const WorkerLaunch& launch) {
   ASSIGN_OR_RETURN(UniqueFd input, FileWith(launch.plan));
-  ASSIGN_OR_RETURN(Pipe output, MakePipe());
-  ASSIGN_OR_RETURN(Pipe events, MakePipe());
+  ASSIGN_OR_RETURN(SpawnPipe output, MakePipe());
+  ASSIGN_OR_RETURN(SpawnPipe events, MakePipe());
   ChildEnds ends{.input = input.get(),
                  .output = output.write.get(),
                  .events = events.write.get(),
                  .listener = std::nullopt};
   UniqueFd listener;
   if (launch.listen_fd >= 0) {
-    listener = UniqueFd(::fcntl(launch.listen_fd, F_DUPFD_CLOEXEC, kFirstSource));
+    listener = UniqueFd(::fcntl(launch.listen_fd, F_DUPFD_CLOEXEC, kFirstSpawnSource));
     if (!listener.is_open()) return ErrnoStatus("fcntl");
     ends.listener = listener.get();
   }
@@ -223,7 +167,7 @@ void WorkerProcess::AddDescriptors(std::vector<pollfd>& descriptors) const {
 }
 
 std::vector<std::string> WorkerProcess::ReadEvents() {
-  ReadAvailable(events_, partial_line_);
+  ReadAvailable(events_, partial_line_.max_size(), partial_line_);
   std::vector<std::string> lines;
   size_t begin = 0;
   for (size_t end; (end = partial_line_.find('\n', begin)) != std::string::npos; begin = end + 1) {
@@ -234,7 +178,7 @@ std::vector<std::string> WorkerProcess::ReadEvents() {
 }
 
 void WorkerProcess::ReadOutput() {
-  ReadAvailable(output_, tail_);
+  ReadAvailable(output_, tail_.max_size(), tail_);
   if (tail_.size() > kTailBytes) tail_.erase(0, tail_.size() - kTailBytes);
 }
 

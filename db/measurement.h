@@ -21,14 +21,15 @@
 
 namespace meshwright::db {
 
-// The origin of a row: a trial that ran, a trial that took an earlier trial's result, or an
-// imported file.
-enum class MeasurementSource : uint8_t { kRan, kReused, kImported };
+// The origin of a row: a trial that ran, a trial that took an earlier trial's result, an imported
+// file, or a caller who ran a trial that it had asked for.
+enum class MeasurementSource : uint8_t { kRan, kReused, kImported, kTold };
 
-inline constexpr EnumNames<MeasurementSource, 3> kMeasurementSourceNames = {{
+inline constexpr EnumNames<MeasurementSource, 4> kMeasurementSourceNames = {{
     {MeasurementSource::kRan, "ran"},
     {MeasurementSource::kReused, "reused"},
     {MeasurementSource::kImported, "imported"},
+    {MeasurementSource::kTold, "told"},
 }};
 
 // A facet is a group of columns whose values many rows share. Each facet but kNone has a table,
@@ -206,6 +207,8 @@ struct MeasuredRow {
   std::string model;
   std::string cluster;
   int64_t devices = 0;
+  int64_t seq_len = 0;
+  int64_t global_batch = 0;
   uint64_t seed = 0;
   TrialRecord trial;
 };

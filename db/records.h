@@ -93,6 +93,8 @@ struct SweepRecord {
   int64_t devices = 0;
   std::string device_kind;  // cpu or cuda
   std::string runner;       // trial::VersionOf() of its trials' runner; empty: Meshwright's worker
+  // Callers ask for its trials and tell the results; no agent runs them.
+  bool asked = false;
   int64_t seq_len = 0;
   int64_t global_batch = 0;
   std::string precision;
@@ -197,6 +199,8 @@ struct AttemptRecord {
   std::string reason;
   std::string decision;        // why this trial was next, and why on these agents
   int32_t policy_version = 0;  // of the rules that made the decision; 0 if they had no number
+  // Until when the attempt is reserved for the caller who asked for it; nullopt if an agent has it.
+  std::optional<absl::Time> lease_end = {};
 
   friend bool operator==(const AttemptRecord&, const AttemptRecord&) = default;
 };
@@ -224,6 +228,7 @@ struct AttemptSummary {
   int32_t number = 0;
   std::string outcome;                 // as in AttemptRecord
   std::vector<AttemptMember> members;  // as in AttemptRecord
+  std::optional<absl::Time> lease_end = {};  // as in AttemptRecord
 
   friend bool operator==(const AttemptSummary&, const AttemptSummary&) = default;
 };

@@ -37,6 +37,7 @@ void VisitFields(Sweep& sweep, Visitor& visit) {
   visit("devices", sweep.devices);
   visit("device_kind", sweep.device_kind);
   visit("runner", sweep.runner);
+  visit("asked", sweep.asked);
   visit("seq_len", sweep.seq_len);
   visit("global_batch", sweep.global_batch);
   visit("precision", sweep.precision);
@@ -102,6 +103,7 @@ void VisitFields(Attempt& attempt, Visitor& visit) {
   visit("trial", attempt.trial);
   visit("number", attempt.number);
   visit("outcome", attempt.outcome);
+  visit("lease_end_us", attempt.lease_end);
 }
 
 template <planner::ConstOr<AttemptMember> Member, typename Visitor>
@@ -123,6 +125,7 @@ void VisitFields(Attempt& attempt, Visitor& visit) {
   visit("reason", attempt.reason);
   visit("decision", attempt.decision);
   visit("policy_version", attempt.policy_version);
+  visit("lease_end_us", attempt.lease_end);
 }
 
 template <planner::ConstOr<EventRecord> Event, typename Visitor>

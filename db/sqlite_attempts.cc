@@ -86,14 +86,30 @@ absl::Status SqliteSweeps::SetAttempt(const TrialTransition& transition, int32_t
   return update.Run();
 }
 
+absl::Status SqliteSweeps::RenewLease(const LeaseRenewal& renewal) {
+  ASSIGN_OR_RETURN(
+      SqliteStatement update,
+      connection_->Prepare("UPDATE attempts SET lease_end_us = ? WHERE sweep_id = ? AND trial = ? "
+                           "AND number = ? AND end_time_us IS NULL"));
+  update.Bind(ToMicros(renewal.lease_end)).Bind(renewal.sweep_id);
+  update.Bind(int64_t{renewal.trial}).Bind(int64_t{renewal.attempt});
+  RETURN_IF_ERROR(update.Run());
+  if (connection_->Changes() == 1) return absl::OkStatus();
+  return absl::AbortedError(absl::StrCat("trial ", renewal.trial, " has no attempt ",
+                                         renewal.attempt, " that has not ended"));
+}
+
 absl::Status SqliteSweeps::RecordNewAttempt(const TrialTransition& transition) {
   ASSIGN_OR_RETURN(SqliteStatement attempt,
                    connection_->Prepare("INSERT INTO attempts (sweep_id, trial, number, "
-                                        "start_time_us, decision, policy_version) "
-                                        "VALUES (?, ?, ?, ?, ?, ?)"));
+                                        "start_time_us, decision, policy_version, lease_end_us) "
+                                        "VALUES (?, ?, ?, ?, ?, ?, ?)"));
   attempt.Bind(transition.sweep_id).Bind(int64_t{transition.number});
   attempt.Bind(int64_t{transition.to_attempt}).Bind(ToMicros(transition.time));
   attempt.Bind(transition.reason).Bind(int64_t{transition.policy_version});
+  std::optional<int64_t> lease_end_us;
+  if (transition.lease_end) lease_end_us = ToMicros(*transition.lease_end);
+  attempt.Bind(lease_end_us);
   RETURN_IF_ERROR(attempt.Run());
   const std::vector<AttemptMember>& members = transition.members;
   for (size_t member = 0; member < members.size(); ++member) {

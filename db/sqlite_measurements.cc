@@ -69,7 +69,8 @@ absl::StatusOr<std::vector<SweepShape>> SqliteSweeps::ListSweepShapes(int64_t sw
           "JOIN clusters AS c ON c.hash = s.cluster_hash "
           "WHERE s.id = own.id OR (s.end_time_us < own.create_time_us AND "
           "s.planner_version = own.planner_version AND "
-          "s.device_kind = own.device_kind AND s.runner = own.runner) "
+          "s.device_kind = own.device_kind AND s.runner = own.runner AND "
+          "s.asked = own.asked) "
           "ORDER BY s.id DESC"));
   select.Bind(sweep_id).Bind(int64_t{limit});
   std::vector<SweepShape> shapes;

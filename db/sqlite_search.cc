@@ -199,7 +199,8 @@ absl::StatusOr<MeasuredRow> SqliteSweeps::ReadMeasuredRow(const MeasurementPlace
   ASSIGN_OR_RETURN(
       SqliteStatement select,
       connection_->Prepare("SELECT m.source, m.sweep_id, m.trial, m.model, m.cluster, m.devices, "
-                           "s.name, s.seed FROM measurements AS m LEFT JOIN sweeps AS s ON s.id = "
+                           "s.name, s.seed, m.seq_len, m.global_batch FROM measurements AS m LEFT "
+                           "JOIN sweeps AS s ON s.id = "
                            "m.sweep_id WHERE m.id = ?"));
   select.Bind(place.id);
   ASSIGN_OR_RETURN(const bool there, select.Step());
@@ -210,6 +211,8 @@ absl::StatusOr<MeasuredRow> SqliteSweeps::ReadMeasuredRow(const MeasurementPlace
   row.model = select.Text(3);
   row.cluster = select.Text(4);
   row.devices = select.Int(5);
+  row.seq_len = select.Int(8);
+  row.global_batch = select.Int(9);
   if (row.source == MeasurementSource::kImported) {
     RETURN_IF_ERROR(ReadImport(row));
     return row;

@@ -98,6 +98,10 @@ absl::StatusOr<std::vector<AgentQuarantine>> SqliteSweepStore::ListAgentQuaranti
   return Reading([](SqliteSweeps& sweeps) { return sweeps.ListAgentQuarantines(); });
 }
 
+absl::Status SqliteSweepStore::RenewLease(const LeaseRenewal& renewal) {
+  return Writing([&](SqliteSweeps& sweeps) { return sweeps.RenewLease(renewal); });
+}
+
 absl::Status SqliteSweepStore::SetAgentQuarantine(const AgentQuarantine& quarantine) {
   return Writing([&](SqliteSweeps& sweeps) { return sweeps.SetAgentQuarantine(quarantine); });
 }

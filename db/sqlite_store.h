@@ -42,6 +42,7 @@ class SqliteSweepStore final : public SweepStore {
   absl::StatusOr<std::string> StoreId() override;
   absl::StatusOr<std::string> AttemptSecret() override;
   absl::StatusOr<std::vector<AgentQuarantine>> ListAgentQuarantines() override;
+  absl::Status RenewLease(const LeaseRenewal& renewal) override;
   absl::Status SetAgentQuarantine(const AgentQuarantine& quarantine) override;
   absl::StatusOr<SweepRecord> GetSweep(std::string_view name) override;
   absl::StatusOr<SweepRecord> GetSweepById(int64_t id) override;

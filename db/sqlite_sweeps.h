@@ -22,6 +22,7 @@ class SqliteSweeps final : public SweepAccess {
   absl::StatusOr<std::string> StoreId() override;
   absl::StatusOr<std::string> AttemptSecret() override;
   absl::StatusOr<std::vector<AgentQuarantine>> ListAgentQuarantines() override;
+  absl::Status RenewLease(const LeaseRenewal& renewal) override;
   absl::Status SetAgentQuarantine(const AgentQuarantine& quarantine) override;
   absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
                                           const std::vector<TrialRecord>& trials) override;

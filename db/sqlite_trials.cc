@@ -150,14 +150,15 @@ absl::Status SqliteSweeps::StoreTransition(const TrialTransition& transition) {
   RETURN_IF_ERROR(ApplyTransition(transition));
   RETURN_IF_ERROR(RecordAttempt(transition));
   if (transition.measured) {
-    RETURN_IF_ERROR(StoreMeasurement(transition.sweep_id, transition.number, transition.to_state,
-                                     *transition.measured, MeasurementSource::kRan));
+    RETURN_IF_ERROR(StoreMeasurement(
+        transition.sweep_id, transition.number, transition.to_state, *transition.measured,
+        transition.told ? MeasurementSource::kTold : MeasurementSource::kRan));
   }
   // The event is about the earlier of the two attempts: the later one comes next, or is over.
   const int32_t attempt = std::min(transition.from_attempt, transition.to_attempt);
   return StoreEvent(EventRecord{0, transition.sweep_id, transition.number, attempt,
                                 transition.event_kind, transition.event_message,
-                                transition.event_data_json, transition.time})
+                                transition.event_data_json, transition.time, transition.actor})
       .status();
 }
 

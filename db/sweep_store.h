@@ -54,14 +54,27 @@ struct TrialTransition {
   // The agents of the attempt with the ranks that each of them gets. Set only if the trial is
   // assigned.
   std::vector<AttemptMember> members = {};
+  // Until when the caller who asked for the trial has it. Set only if a caller, not an agent, is
+  // assigned the trial.
+  std::optional<absl::Time> lease_end = {};
   // The agent because of which `lost` or `broken` is set. Empty if that agent is not known; nullopt
   // stands for all members.
   std::optional<std::string> failed_agent = std::nullopt;
   std::optional<MeasuredTrial> measured = {};  // only with a final state
+  bool told = false;                           // a caller told `measured`; no agent measured it
   std::string event_kind;
   std::string event_message;
   std::string event_data_json = "{}";
   absl::Time time;
+  std::string actor = {};  // as in EventRecord
+};
+
+// Reserves an attempt that has not ended for longer, or less long, for the caller who asked for it.
+struct LeaseRenewal {
+  int64_t sweep_id = 0;
+  int32_t trial = 0;
+  int32_t attempt = 0;
+  absl::Time lease_end;
 };
 
 // Moves a sweep from from_state to to_state; equal states change only the reason.
@@ -166,6 +179,9 @@ class SweepAccess : public SweepReader {
   // (from_state, from_attempt). Returns AlreadyExists if the trial is assigned with the number of
   // an earlier attempt.
   virtual absl::Status UpdateTrial(const TrialTransition& transition) = 0;
+
+  // Returns Aborted if the attempt has ended or was never assigned.
+  virtual absl::Status RenewLease(const LeaseRenewal& renewal) = 0;
 
   // Adds imported runs, except those whose row is stored already, and returns how many it added.
   virtual absl::StatusOr<int64_t> Import(const std::vector<NewImport>& runs) = 0;

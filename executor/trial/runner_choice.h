@@ -5,6 +5,7 @@
 // not compare.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -40,6 +41,15 @@ inline std::string VersionOf(const RunnerChoice& choice) {
   std::string text = RunnerFileText(choice.name, choice.hash);
   for (const auto& [name, value] : choice.fields) absl::StrAppend(&text, " ", name, "=", value);
   return text;
+}
+
+// Returns the RunnerFileText() with which VersionOf() begins.
+inline std::string RunnerFileOf(const std::string& version) {
+  size_t end = 0;
+  for (int words = 0; words < 3 && end < version.size(); ++words) {
+    end = std::min(version.find(' ', end + 1), version.size());
+  }
+  return version.substr(0, end);
 }
 
 }  // namespace meshwright::trial

@@ -124,7 +124,7 @@ absl::StatusOr<OwnRun> ParseOwnRun(std::string_view text, const SearchRequest& r
       absl::StrSplit(AbslView(text), absl::ByAnyChar(" \t"), absl::SkipEmpty());
   if (words.empty()) return RunError(text, "is empty");
   const absl::StatusOr<TypedLayout> layout =
-      ReadTypedLayout(StdView(words.front()), request.model, request.profile);
+      ReadTypedLayout(StdView(words.front()), request.model, request.profile, request.devices);
   if (!layout.ok()) return WithField(layout.status(), kMeasured);
   OwnRun run;
   run.layout = layout->layout;

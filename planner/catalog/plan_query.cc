@@ -242,8 +242,9 @@ absl::StatusOr<std::vector<OptionChoice>> ChoicesOf(const PlanQuery& query,
 absl::Status ReadMine(const PlanQuery& query, SearchRequest& request) {
   const std::vector<std::string> words =
       absl::StrSplit(query.mine, absl::ByAnyChar(" \t"), absl::SkipEmpty());
-  const absl::StatusOr<TypedLayout> mine = ReadTypedLayout(
-      words.empty() ? std::string() : words.front(), request.model, request.profile);
+  const absl::StatusOr<TypedLayout> mine =
+      ReadTypedLayout(words.empty() ? std::string() : words.front(), request.model, request.profile,
+                      request.devices);
   if (!mine.ok()) return WithField(mine.status(), "mine");
   request.mine = mine->layout;
   if (words.size() < 2) return absl::OkStatus();

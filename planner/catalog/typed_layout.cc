@@ -24,8 +24,9 @@ bool Says(std::string_view text, std::string_view key) {
 }  // namespace
 
 absl::StatusOr<TypedLayout> ReadTypedLayout(std::string_view text, const ModelSpec& model,
-                                            const FrameworkProfile& profile) {
-  ASSIGN_OR_RETURN(const Layout layout, ParseLayout(text));
+                                            const FrameworkProfile& profile,
+                                            std::optional<int64_t> devices) {
+  ASSIGN_OR_RETURN(const Layout layout, ParseLayoutOn(text, devices));
   TypedLayout typed{layout, {}};
   if (profile.supports.etp_follows_tp && model.has_experts() && layout.tp > 1 &&
       Says(text, "ep") && !Says(text, "etp")) {

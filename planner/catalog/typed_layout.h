@@ -7,6 +7,8 @@
 // values that take effect.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +25,9 @@ struct TypedLayout {
   std::vector<std::string> notes;  // a sentence for each key that differs from the text
 };
 
-// Parses the text with ParseLayout() and returns its errors.
+// Parses the text with ParseLayoutOn() and returns its errors.
 absl::StatusOr<TypedLayout> ReadTypedLayout(std::string_view text, const ModelSpec& model,
-                                            const FrameworkProfile& profile);
+                                            const FrameworkProfile& profile,
+                                            std::optional<int64_t> devices);
 
 }  // namespace meshwright::planner

@@ -32,7 +32,8 @@ enum class KeyKind : uint8_t {
 
 // The rule for when the text form has the key, and the meaning of a text without the key.
 enum class KeyText : uint8_t {
-  kNeeded,        // always; a text without the key is refused
+  // Always; a text has at least one such key, and a row of measured runs has all of them.
+  kNeeded,
   kPrinted,       // always; in a text without the key, it has its default
   kWithExperts,   // if experts are divided; in a text without the key, it has its default
   kUnlessDefault  // if the key does not have its default

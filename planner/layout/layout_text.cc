@@ -44,15 +44,23 @@ absl::StatusOr<const LayoutKey*> ReadPart(absl::string_view part, Layout& layout
 
 absl::Status CheckNeeded(const std::array<bool, kLayoutKeyCount>& given, std::string_view text) {
   std::vector<std::string_view> needed;
-  const LayoutKey* missing = nullptr;
   for (const LayoutKey& key : kLayoutKeys) {
     if (key.text != KeyText::kNeeded) continue;
+    if (given[IndexOf(key)]) return absl::OkStatus();
     needed.push_back(key.name);
-    if (missing == nullptr && !given[IndexOf(key)]) missing = &key;
   }
-  if (missing == nullptr) return absl::OkStatus();
-  return LayoutError(AbslView(text), absl::StrCat(AbslView(missing->name), " is missing; ",
-                                                  ListInWords(needed, "and"), " must be given"));
+  return LayoutError(AbslView(text),
+                     absl::StrCat("must have at least one of ", ListInWords(needed, "and")));
+}
+
+// The schedule of a text without one.
+ScheduleKind UsualSchedule(const Layout& layout) {
+  return layout.vpp > 1 ? ScheduleKind::kInterleaved : ScheduleKind::k1f1b;
+}
+
+void AppendKey(const LayoutKey& key, const Layout& layout, std::string& text) {
+  absl::StrAppend(&text, text.empty() ? "" : ".", AbslView(key.name), AbslView(key.separator),
+                  ValueText(key, layout));
 }
 
 }  // namespace
@@ -62,13 +70,28 @@ std::string FormatLayout(const Layout& layout) {
   for (const LayoutKey& key : kLayoutKeys) {
     if (key.text == KeyText::kUnlessDefault && HasDefault(key, layout)) continue;
     if (key.text == KeyText::kWithExperts && !layout.divides_experts()) continue;
-    absl::StrAppend(&text, text.empty() ? "" : ".", AbslView(key.name), AbslView(key.separator),
-                    ValueText(key, layout));
+    AppendKey(key, layout, text);
+  }
+  return text;
+}
+
+std::string ShortLayout(const Layout& layout) {
+  Layout usual;
+  usual.schedule = UsualSchedule(layout);
+  const bool is_one_device = layout.devices() == 1;
+  std::string text;
+  for (const LayoutKey& key : kLayoutKeys) {
+    const bool is_only_axis = is_one_device && key.name == "dp";
+    if (is_only_axis || !key.same(layout, usual)) AppendKey(key, layout, text);
   }
   return text;
 }
 
 absl::StatusOr<Layout> ParseLayout(std::string_view text) {
+  return ParseLayoutOn(text, std::nullopt);
+}
+
+absl::StatusOr<Layout> ParseLayoutOn(std::string_view text, std::optional<int64_t> devices) {
   Layout layout;
   std::array<bool, kLayoutKeyCount> given{};
   const std::string lower = absl::AsciiStrToLower(AbslView(text));
@@ -80,7 +103,12 @@ absl::StatusOr<Layout> ParseLayout(std::string_view text) {
   }
   RETURN_IF_ERROR(CheckNeeded(given, text));
   constexpr size_t kSchedule = IndexOf(*FindKey("sched"));
-  if (!given[kSchedule] && layout.vpp > 1) layout.schedule = ScheduleKind::kInterleaved;
+  if (!given[kSchedule]) layout.schedule = UsualSchedule(layout);
+  constexpr size_t kDp = IndexOf(*FindKey("dp"));
+  if (!given[kDp] && devices.value_or(0) > 0 && *devices % layout.devices() == 0 &&
+      *devices / layout.devices() <= kMaxAxis) {
+    layout.dp = static_cast<int32_t>(*devices / layout.devices());
+  }
   return layout;
 }
 

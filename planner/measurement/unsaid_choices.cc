@@ -22,9 +22,7 @@ void SpreadLayers(const EstimateContext& context, Layout& layout) {
   layout.stages = SplitWithShortEnds(context.model.layers(), stages);
 }
 
-bool FitsLikely(const Estimate& estimate) {
-  return estimate.oom_probability < kTrialOomProbability;
-}
+bool FitsLikely(const Estimate& estimate) { return estimate.oom_probability < kLikelyProbability; }
 
 bool IsBetter(const Estimate& one, const Estimate& other) {
   const bool fits = FitsLikely(one);

@@ -33,8 +33,6 @@ namespace meshwright::planner {
 
 // A rule of thumb: a layout is safe below this share of the device's memory.
 inline constexpr double kSafeFraction = kMemoryShare;
-// A layout below this probability of running out of memory is likely to fit.
-inline constexpr double kLikelyProbability = kTrialOomProbability;
 
 // Fewer layouts are hardly a choice.
 inline constexpr size_t kLayoutsOfAChoice = 6;

@@ -37,7 +37,7 @@ std::map<SweepKey, SweepRows> SweepsOf(absl::Span<const Measurement> measured,
     std::stable_sort(sweep.begin(), sweep.end(),
                      [](const RowPrediction* a, const RowPrediction* b) {
                        const auto order = [](const RowPrediction& row) {
-                         return std::pair(row.predicted->oom_probability >= kTrialOomProbability,
+                         return std::pair(row.predicted->oom_probability >= kLikelyProbability,
                                           row.predicted->step_s);
                        };
                        return order(*a) < order(*b);

@@ -90,7 +90,8 @@ std::vector<OptionSaving> SavingsOf(const SearchRequest& request) {
 absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::string_view text,
                                               int32_t host_cores, const Cancelled& cancelled) {
   ASSIGN_OR_RETURN(const SearchRequest request, Resolve(query, host_cores));
-  ASSIGN_OR_RETURN(const TypedLayout typed, ReadTypedLayout(text, request.model, request.profile));
+  ASSIGN_OR_RETURN(const TypedLayout typed,
+                   ReadTypedLayout(text, request.model, request.profile, request.devices));
   const Layout& layout = typed.layout;
   ASSIGN_OR_RETURN(const Estimate estimate, CheckAndEstimate(request, layout));
   const int64_t allowed_bytes = AllowedBytes(request.cluster);

@@ -17,7 +17,8 @@ namespace {
 double StepOf(const ComparedLayout& compared) { return compared.estimate->estimate.time.step_s(); }
 
 absl::StatusOr<ComparedLayout> Compared(const SearchRequest& request, const std::string& text) {
-  ASSIGN_OR_RETURN(const TypedLayout typed, ReadTypedLayout(text, request.model, request.profile));
+  ASSIGN_OR_RETURN(const TypedLayout typed,
+                   ReadTypedLayout(text, request.model, request.profile, request.devices));
   const Layout& layout = typed.layout;
   ComparedLayout compared;
   compared.layout = FormatLayout(layout);

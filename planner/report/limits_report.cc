@@ -73,7 +73,7 @@ absl::StatusOr<FitAnswer> AnswerFit(const PlanQuery& query, std::string_view lay
                         "is about a search; a layout says itself what it moves");
     }
     ASSIGN_OR_RETURN(const TypedLayout typed,
-                     ReadTypedLayout(layout, request.model, request.profile));
+                     ReadTypedLayout(layout, request.model, request.profile, request.devices));
     one = typed.layout;
   }
   FitAnswer answer;

@@ -23,9 +23,13 @@ namespace meshwright::planner {
 // experiments ran out of memory (Fujii et al., arXiv 2411.06465).
 inline constexpr double kMemoryShare = 0.8;
 
+// A layout below this probability of running out of memory is likely to fit.
+inline constexpr double kLikelyProbability = 0.5;
+
 // A layout that the memory criterion drops is worth a trial if its probability of running out of
-// memory is below kTrialOomProbability. A search lists at most kMostTrials of them.
-inline constexpr double kTrialOomProbability = 0.5;
+// memory is below kTrialOomProbability. The value is chosen: it is below kLikelyProbability, so
+// that an even chance is not called worth a trial. A search lists at most kMostTrials of them.
+inline constexpr double kTrialOomProbability = 0.4;
 inline constexpr int32_t kMostTrials = 5;
 
 // The most points of a search. Rules drop most points in large groups: on one core, a search over
@@ -120,8 +124,8 @@ struct SearchResult {
   std::vector<RankedLayout> layouts;  // best first, at most `top`
   Ties ties;
   // Filled only if the objective ranks by speed. These layouts are faster than all kept layouts and
-  // more likely to fit than not, but the memory criterion drops them. Best MFU first, at most
-  // kMostTrials.
+  // likely to fit (kTrialOomProbability), but the memory criterion drops them. Best MFU first, at
+  // most kMostTrials.
   std::vector<RankedLayout> worth_a_trial;
   // The answer to `pareto`: at most kMostLayouts, spread evenly over the front. The best layout by
   // the first merit comes first.

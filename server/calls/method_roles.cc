@@ -25,6 +25,8 @@ constexpr MethodRole kMethodRoles[] = {
     {"/meshwright.v1.Sweeps/DeleteSweep", Needs::kOperator},
     {"/meshwright.v1.Sweeps/ListTrials", Needs::kViewer},
     {"/meshwright.v1.Sweeps/GetTrial", Needs::kViewer},
+    {"/meshwright.v1.Sweeps/AskTrial", Needs::kOperator},
+    {"/meshwright.v1.Sweeps/TellTrial", Needs::kOperator},
     {"/meshwright.v1.Sweeps/ImportMeasurements", Needs::kOperator},
     {"/meshwright.v1.Agents/Connect", Needs::kAgent},
     {"/meshwright.v1.Agents/ListAgents", Needs::kViewer},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/trial/runner_choice.h"
 #include "planner/layout/layout.h"
 
 namespace meshwright::server {
@@ -58,20 +59,6 @@ bool ActiveTrial::BrokeOn(const std::string& agent_name) const {
   });
 }
 
-namespace {
-
-// Returns the first three words of trial::VersionOf(), which are trial::RunnerFileText(). The
-// values of fields follow them.
-std::string FileOfRunner(const std::string& runner) {
-  size_t end = 0;
-  for (int words = 0; words < 3 && end < runner.size(); ++words) {
-    end = std::min(runner.find(' ', end + 1), runner.size());
-  }
-  return runner.substr(0, end);
-}
-
-}  // namespace
-
 ActiveSweep::ActiveSweep(const db::SweepRecord& sweep,
                          const std::vector<db::TrialSummary>& summaries,
                          const std::vector<db::AttemptSummary>& attempts,
@@ -81,7 +68,8 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep,
       id_(sweep.id),
       name_(sweep.name),
       device_kind_(sweep.device_kind),
-      runner_(FileOfRunner(sweep.runner)),
+      runner_(trial::RunnerFileOf(sweep.runner)),
+      is_asked_(sweep.asked),
       devices_(sweep.devices),
       steps_(sweep.steps),
       memory_limit_bytes_(sweep.memory_limit_bytes),
@@ -111,6 +99,7 @@ ActiveSweep::ActiveSweep(const db::SweepRecord& sweep,
       given.lost = attempt.outcome == db::kLostOutcome;
       given.broken = attempt.outcome == db::kBrokenOutcome;
       given.counts = given.lost;
+      given.lease_end = attempt.lease_end;
       for (const db::AttemptMember& member : attempt.members) given.members.push_back({member});
     }
   }

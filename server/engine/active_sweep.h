@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "base/system/monotonic_time.h"
 #include "db/records.h"
 #include "server/engine/choosing.h"
@@ -38,6 +39,8 @@ struct GivenAttempt {
   bool broken = false;
   // The attempt counts as one of its agent's consecutive failures.
   bool counts = false;
+  // As in db::AttemptRecord.
+  std::optional<absl::Time> lease_end = {};
 
   bool is_of_several() const { return members.size() > 1; }
   const std::string& leader() const { return members.front().part.agent; }
@@ -86,6 +89,8 @@ class ActiveSweep {
   // How the runner's file is named among those of agents (trial::RunnerFileText()); empty if
   // Meshwright's own worker runs the trials.
   const std::string& runner() const { return runner_; }
+  // Whether callers ask for the trials and run them (db::SweepRecord::asked).
+  bool is_asked() const { return is_asked_; }
   // Whether several agents may run a trial together.
   bool is_divisible() const { return runner_.empty(); }
   int64_t devices() const { return devices_; }
@@ -149,6 +154,7 @@ class ActiveSweep {
   std::string name_;
   std::string device_kind_;
   std::string runner_;
+  bool is_asked_;
   int64_t devices_;
   int32_t steps_;
   std::optional<int64_t> memory_limit_bytes_;  // of a rank

@@ -97,7 +97,7 @@ bool AreAlike(const std::vector<db::AttemptMember>& a, const std::vector<db::Att
 }  // namespace
 
 bool Suits(const AgentInfo& agent, const ActiveSweep& sweep) {
-  if (agent.device_kind != sweep.device_kind()) return false;
+  if (sweep.is_asked() || agent.device_kind != sweep.device_kind()) return false;
   if (sweep.runner().empty()) return true;
   return std::any_of(agent.runners.begin(), agent.runners.end(),
                      [&](const wire::RunnerOffer& offer) {

@@ -81,6 +81,7 @@ bool CouldRun(const ActiveTrial& trial, const ActiveSweep& sweep, const Connecte
               const std::string& without);
 
 // Returns whether the agent has what the sweep's trials need: the kind of device, and the runner.
+// No agent suits a sweep whose trials callers run.
 bool Suits(const AgentInfo& agent, const ActiveSweep& sweep);
 
 // Returns which agent would get which ranks of one of the sweep's trials if all `agents` were idle.

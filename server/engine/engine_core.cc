@@ -54,7 +54,7 @@ void EngineCore::Log(LogLevel level, std::string message, LogFields about) {
 
 void EngineCore::On(const Tick&) { Advance(); }
 
-void EngineCore::Load(const SweepStored& stored, MonotonicTime now) {
+void EngineCore::Load(const SweepStored& stored, absl::Time wall, MonotonicTime now) {
   if (db::HasEnded(stored.sweep.state) || sweeps_.contains(stored.sweep.id)) return;
   ActiveSweep& sweep = sweeps_
                            .try_emplace(stored.sweep.id, stored.sweep, stored.trials,
@@ -63,12 +63,14 @@ void EngineCore::Load(const SweepStored& stored, MonotonicTime now) {
   ids_[stored.sweep.name] = stored.sweep.id;
   sweep.last_turn = turns_;
   if (sweep.held().empty()) return;
-  agents_return_until_ = now + options_.lease;
+  if (!sweep.is_asked()) agents_return_until_ = now + options_.lease;
   for (const int32_t number : sweep.held()) {
     ActiveTrial& trial = *sweep.Find(number);
-    for (GivenMember& member : trial.Held()->members) {
+    GivenAttempt& attempt = *trial.Held();
+    for (GivenMember& member : attempt.members) {
       member.may_be_unsent = trial.state == db::TrialState::kAssigned;
-      SetLease(member, agents_return_until_);
+      SetLease(member,
+               attempt.lease_end ? now + (*attempt.lease_end - wall) : agents_return_until_);
     }
   }
 }
@@ -78,7 +80,7 @@ void EngineCore::Load(const std::vector<db::AgentQuarantine>& quarantines) {
 }
 
 void EngineCore::On(const SweepStored& event) {
-  Load(event, now_);
+  Load(event, wall_, now_);
   Advance();
 }
 
@@ -139,6 +141,7 @@ void EngineCore::On(const StoreFailed&) { store_is_up_ = false; }
 void EngineCore::On(const StoreBack&) {
   store_is_up_ = true;
   for (auto& [id, sweep] : sweeps_) {
+    if (sweep.is_asked()) continue;
     for (const int32_t number : sweep.held()) {
       for (GivenMember& member : sweep.Find(number)->Held()->members) {
         SetLease(member, now_ + options_.lease);
@@ -231,7 +234,7 @@ void EngineCore::CancelMembers(const ActiveSweep& sweep, const ActiveTrial& tria
 }
 
 void EngineCore::Unassign(const Found& found, const AfterLoss& after, Left left,
-                          const std::string& member) {
+                          const std::string& member, const std::string& actor) {
   ActiveTrial& trial = *found.trial;
   GivenAttempt& attempt = *trial.Held();
   const bool counts = left != Left::kReturned;
@@ -243,6 +246,7 @@ void EngineCore::Unassign(const Found& found, const AfterLoss& after, Left left,
   transition.lost = left == Left::kLost;
   transition.broken = left == Left::kBroken;
   transition.failed_agent = member;
+  transition.actor = actor;
   transition.reason = after.reason;
   transition.event_kind = after.fails ? "trial_ended" : "trial_requeued";
   transition.event_message = after.reason;
@@ -287,6 +291,11 @@ void EngineCore::GiveUpLapsed() {
 
 void EngineCore::GiveUp(ActiveSweep& sweep, ActiveTrial& trial, const std::string& member) {
   const wire::AttemptKey key{sweep.name(), trial.number, trial.attempt};
+  if (sweep.is_asked()) {
+    return Unassign({&sweep, &trial},
+                    AfterReturn(trial, absl::StrCat("the lease of ", member, " ended")),
+                    Left::kReturned, member);
+  }
   ConnectedAgent* const agent = agents_.Find(member);
   const std::string why = agent != nullptr
                               ? absl::StrCat("agent ", member, " stopped renewing its lease")

@@ -39,7 +39,7 @@ class EngineCore {
   explicit EngineCore(EngineOptions options) : options_(options) {}
 
   // Adds a sweep without deciding anything, for a server that starts.
-  void Load(const SweepStored& stored, MonotonicTime now);
+  void Load(const SweepStored& stored, absl::Time wall, MonotonicTime now);
   // Sets the agents' quarantines, as stored.
   void Load(const std::vector<db::AgentQuarantine>& quarantines);
   EngineOutput Handle(const EngineInput& input);
@@ -78,6 +78,9 @@ class EngineCore {
   void On(const TrialProgressed& event);
   void On(const TrialFinished& event);
   void On(const ResultCameLate& event);
+  void On(const TrialAsked& event);
+  void On(const LeaseRenewed& event);
+  void On(const TrialGivenBack& event);
   void On(const ChoiceMade& event);
   void On(const StoreFailed& event);
   void On(const StoreBack& event);
@@ -107,6 +110,21 @@ class EngineCore {
   // `gain` is the expected gain of a chosen trial, as a share of the best step time.
   void Assign(ActiveSweep& sweep, ActiveTrial& trial, const std::vector<db::AttemptMember>& members,
               const std::string& reason, std::optional<double> gain = std::nullopt);
+  // Makes the trial held by `members`, as its next attempt. `lease_end` is set if the only member
+  // is a caller, not an agent.
+  GivenAttempt& Hold(ActiveSweep& sweep, ActiveTrial& trial,
+                     const std::vector<db::AttemptMember>& members, const std::string& reason,
+                     std::optional<double> gain, std::optional<absl::Time> lease_end);
+
+  // Returns the active sweep of that name. Returns NotFound if there is none, FailedPrecondition if
+  // its trials are not asked for, and Unavailable while the store can't be written.
+  absl::StatusOr<ActiveSweep*> FindAsked(const std::string& name);
+  // Returns the trial of the attempt. Returns FailedPrecondition if the attempt's lease has ended.
+  absl::StatusOr<Found> FindHandedOut(const wire::AttemptKey& key);
+  void HandOut(const TrialAsked& event, ActiveSweep& sweep, ActiveTrial& trial,
+               const std::string& reason, std::optional<double> gain);
+  // Takes the result that a caller tells of a trial that was handed out.
+  FinishVerdict TakeTold(const TrialFinished& event, const Found& found);
 
   // Returns OK if `info` may replace the agent that is connected under its name.
   absl::Status CheckReplaces(const AgentInfo& info, ConnectedAgent& connected);
@@ -168,8 +186,9 @@ class EngineCore {
   // The reason why an attempt gave no result.
   enum class Left : uint8_t { kReturned, kLost, kBroken };
   // Makes the trial pending with its next attempt, or failed, because of what `member` did. Tells
-  // the other members to end their shares.
-  void Unassign(const Found& found, const AfterLoss& after, Left left, const std::string& member);
+  // the other members to end their shares. `actor` is who asked for this, as events name callers.
+  void Unassign(const Found& found, const AfterLoss& after, Left left, const std::string& member,
+                const std::string& actor = "");
   // Tells all members of the attempt except `except` to end it.
   void CancelMembers(const ActiveSweep& sweep, const ActiveTrial& trial,
                      const GivenAttempt& attempt, const std::string& except,

@@ -37,7 +37,7 @@ EngineDemand EngineCore::Demand() const {
   EngineDemand demand;
   for (const auto& [id, sweep] : sweeps_) {
     const int64_t waiting = sweep.WaitingTrials();
-    if (waiting == 0) continue;
+    if (waiting == 0 || sweep.is_asked()) continue;
     demand.sweeps.push_back({.sweep = sweep.name(),
                              .device_kind = sweep.device_kind(),
                              .devices = sweep.devices(),

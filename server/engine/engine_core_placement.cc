@@ -108,29 +108,7 @@ void EngineCore::TellWait(ActiveSweep& sweep) {
 void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial,
                         const std::vector<db::AttemptMember>& members, const std::string& reason,
                         std::optional<double> gain) {
-  const db::AttemptMember& leader = members.front();
-  db::TrialTransition transition = TransitionOf({&sweep, &trial});
-  transition.begins = !trial.has_begun;
-  transition.to_state = db::TrialState::kAssigned;
-  transition.reason = reason;
-  transition.policy_version = kPlacementPolicyVersion;
-  transition.agent = leader.agent;
-  transition.host = leader.host;
-  transition.members = members;
-  transition.event_kind = "trial_assigned";
-  transition.event_message = reason;
-  transition.event_data_json =
-      ToJson(
-          wire::TrialPlaced{.layout = trial.layout, .agent = leader.agent, .expected_gain = gain})
-          .dump();
-  output_.ops.emplace_back(std::move(transition));
-  if (!trial.has_begun) sweep.Begin(trial);
-  GivenAttempt& attempt = trial.given.emplace_back();
-  attempt.number = trial.attempt;
-  for (const db::AttemptMember& member : members) attempt.members.push_back({member});
-  sweep.SetState(trial, db::TrialState::kAssigned);
-  sweep.last_turn = ++turns_;
-  SetRunning(sweep);
+  GivenAttempt& attempt = Hold(sweep, trial, members, reason, gain, std::nullopt);
   const wire::AttemptKey key{sweep.name(), trial.number, trial.attempt};
   for (size_t member = 0; member < members.size(); ++member) {
     SetLease(attempt.members[member], now_ + options_.lease);
@@ -147,6 +125,38 @@ void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial,
                              .members = members,
                              .member = member};
   }
+}
+
+GivenAttempt& EngineCore::Hold(ActiveSweep& sweep, ActiveTrial& trial,
+                               const std::vector<db::AttemptMember>& members,
+                               const std::string& reason, std::optional<double> gain,
+                               std::optional<absl::Time> lease_end) {
+  const db::AttemptMember& leader = members.front();
+  db::TrialTransition transition = TransitionOf({&sweep, &trial});
+  transition.begins = !trial.has_begun;
+  transition.to_state = db::TrialState::kAssigned;
+  transition.reason = reason;
+  transition.policy_version = kPlacementPolicyVersion;
+  transition.agent = leader.agent;
+  transition.host = leader.host;
+  transition.members = members;
+  transition.lease_end = lease_end;
+  transition.event_kind = "trial_assigned";
+  transition.event_message = reason;
+  transition.event_data_json =
+      ToJson(
+          wire::TrialPlaced{.layout = trial.layout, .agent = leader.agent, .expected_gain = gain})
+          .dump();
+  output_.ops.emplace_back(std::move(transition));
+  if (!trial.has_begun) sweep.Begin(trial);
+  GivenAttempt& attempt = trial.given.emplace_back();
+  attempt.number = trial.attempt;
+  attempt.lease_end = lease_end;
+  for (const db::AttemptMember& member : members) attempt.members.push_back({member});
+  sweep.SetState(trial, db::TrialState::kAssigned);
+  sweep.last_turn = ++turns_;
+  SetRunning(sweep);
+  return attempt;
 }
 
 void EngineCore::On(const MemberReady& event) {

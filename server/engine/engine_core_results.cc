@@ -7,6 +7,7 @@
 #include "base/text/utf8.h"
 #include "executor/wire/event_details.h"
 #include "nlohmann/json.hpp"
+#include "server/engine/caller_name.h"
 #include "server/engine/engine_core.h"
 
 namespace meshwright::server {
@@ -17,21 +18,6 @@ namespace {
 constexpr int32_t kMostUnaskedCancels = 8;
 
 constexpr FinishVerdict::Outcome kStored = FinishVerdict::Outcome::kStored;
-
-db::TrialState StateAfter(trial::TrialOutcome outcome) {
-  switch (outcome) {
-    case trial::TrialOutcome::kOk:
-      return db::TrialState::kOk;
-    case trial::TrialOutcome::kOom:
-      return db::TrialState::kOom;
-    case trial::TrialOutcome::kTimeout:
-      return db::TrialState::kTimeout;
-    case trial::TrialOutcome::kFailed:
-    case trial::TrialOutcome::kCancelled:
-      return db::TrialState::kFailed;
-  }
-  return db::TrialState::kFailed;
-}
 
 std::string Summary(const trial::TrialResult& result) {
   if (result.outcome != trial::TrialOutcome::kOk) {
@@ -92,7 +78,8 @@ FinishVerdict EngineCore::Refuse(const TrialFinished& event, absl::StatusCode co
                          .attempt = event.key.attempt,
                          .kind = "result_refused",
                          .time = wall_};
-  record.message = absl::StrCat("result of agent ", event.agent, " refused: ", reason);
+  record.message =
+      absl::StrCat("result of ", DelivererName(event.agent, event.told_by), " refused: ", reason);
   record.data_json = ToJson(event.digested->delivered).dump();
   LogFields about = wire::AboutAttempt(event.key, event.agent);
   about.code = absl::StatusCodeToString(code);
@@ -150,15 +137,17 @@ FinishVerdict EngineCore::Store(const TrialFinished& event, const GivenAttempt& 
   transition.to_state = StateAfter(result.outcome);
   transition.to_attempt = attempt.number;
   transition.reason = Summary(result);
-  transition.agent = attempt.leader();
+  transition.agent = event.told_by ? CallerName(*event.told_by) : attempt.leader();
   transition.host = attempt.members.front().part.host;
   transition.measured = event.digested->measured;
+  transition.told = event.told_by.has_value();
+  transition.actor = event.told_by.value_or("");
   transition.event_kind = "trial_ended";
   transition.event_message = transition.reason;
   transition.event_data_json =
       ResultEvent(trial.layout, db::TrialStateName(transition.to_state), *event.digested);
   Log(LogLevel::kDebug,
-      absl::StrCat("agent ", event.agent, " has the result ",
+      absl::StrCat(DelivererName(event.agent, event.told_by), " has the result ",
                    std::string(trial::TrialOutcomeName(result.outcome)), ": ", transition.reason),
       wire::AboutAttempt({found.sweep->name(), trial.number, attempt.number}, event.agent));
   if (const GivenAttempt* held = trial.Held(); held != nullptr) {
@@ -176,7 +165,7 @@ FinishVerdict EngineCore::Store(const TrialFinished& event, const GivenAttempt& 
     best_s = std::min(best_s.value_or(*transition.measured->step_s), *transition.measured->step_s);
   }
   output_.ops.emplace_back(std::move(transition));
-  if (!MayPassElsewhere(result.fault)) {
+  if (!event.told_by && !MayPassElsewhere(result.fault)) {
     for (const GivenMember& member : attempt.members) NoteWorks(member.part.agent);
   }
   const absl::Status& problem = event.digested->problem;
@@ -185,6 +174,7 @@ FinishVerdict EngineCore::Store(const TrialFinished& event, const GivenAttempt& 
 }
 
 FinishVerdict EngineCore::Take(const TrialFinished& event, const Found& found) {
+  if (event.told_by) return TakeTold(event, found);
   ActiveTrial& trial = *found.trial;
   const GivenAttempt* const attempt = trial.FindAttempt(event.key.attempt);
   const trial::TrialResult& result = event.digested->result;

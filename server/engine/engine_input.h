@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -138,9 +139,30 @@ struct DigestedResult {
 };
 
 struct TrialFinished {
-  std::string agent;
+  std::string agent;  // empty if a caller tells the result
   wire::AttemptKey key;
   std::shared_ptr<const DigestedResult> digested;
+  // The caller who tells the result, as in CancelRequested; nullopt if the agent delivers it.
+  std::optional<std::string> told_by = std::nullopt;
+};
+
+// A caller asks for a trial of a sweep whose trials callers run, and wants to have it for `lease`.
+// EngineOutput::handed_out is the trial.
+struct TrialAsked {
+  std::string sweep;
+  std::string actor = {};  // as in CancelRequested
+  absl::Duration lease;
+};
+// A caller who asked for a trial wants to have it for `lease` from now on. EngineOutput::handed_out
+// is the trial.
+struct LeaseRenewed {
+  wire::AttemptKey key;
+  absl::Duration lease;
+};
+// A caller who asked for a trial does not run it. The trial is handed out again.
+struct TrialGivenBack {
+  wire::AttemptKey key;
+  std::string actor = {};  // as in CancelRequested
 };
 
 // A result came for a sweep that is not active. The agent that delivered it no longer holds the
@@ -159,7 +181,7 @@ using EngineEvent =
     std::variant<Tick, SweepStored, CancelRequested, AgentConnected, AgentDisconnected, AgentLeft,
                  DrainRequested, ResumeRequested, ReleaseRequested, AdmitRequested, HeartbeatCame,
                  TrialStarted, MemberReady, TrialProgressed, TrialFinished, ResultCameLate,
-                 ChoiceMade, StoreFailed, StoreBack>;
+                 TrialAsked, LeaseRenewed, TrialGivenBack, ChoiceMade, StoreFailed, StoreBack>;
 
 struct EngineInput {
   absl::Time wall;          // the time that records show to people

@@ -11,6 +11,7 @@ struct Applier {
   absl::Status operator()(const SweepCancellation& op) const {
     return store.CancelSweep(op.sweep_id, op.reason, op.time, op.actor);
   }
+  absl::Status operator()(const db::LeaseRenewal& op) const { return store.RenewLease(op); }
   absl::Status operator()(const db::AgentQuarantine& op) const {
     return store.SetAgentQuarantine(op);
   }

@@ -28,7 +28,7 @@ struct SweepCancellation {
 };
 
 using StoreOp = std::variant<db::TrialTransition, db::SweepTransition, SweepCancellation,
-                             db::AgentQuarantine, db::EventRecord>;
+                             db::LeaseRenewal, db::AgentQuarantine, db::EventRecord>;
 
 // Makes the change. Returns Aborted if the store differs from what the engine believed.
 absl::Status Apply(const StoreOp& op, db::SweepAccess& store);
@@ -64,6 +64,13 @@ struct Send {
   std::variant<WelcomeOrder, AssignOrder, StartOrder, CancelOrder, CloseOrder> order;
 };
 
+// A trial that a caller asked for.
+struct HandedOut {
+  wire::AttemptKey key;
+  int64_t sweep_id = 0;
+  absl::Time lease_end;
+};
+
 struct EngineOutput {
   std::vector<StoreOp> ops;  // to be stored in this order
   std::vector<Send> sends;   // to be sent in this order, once the ops are stored
@@ -81,6 +88,10 @@ struct EngineOutput {
   // If true, the delivered result belongs to a sweep that is not active. The caller then has to
   // decide from the store whether the result counts.
   bool result_is_late = false;
+  std::optional<HandedOut> handed_out;  // holds once the ops are stored
+  // If true, the trial that was asked for is still being chosen. The caller then has to ask again
+  // once the questions so far are answered.
+  bool is_choosing = false;
 };
 
 }  // namespace meshwright::server

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::server {
 namespace {
@@ -60,6 +61,19 @@ std::string PlacementReason(const std::string& why_next,
                       " free together: ", absl::StrJoin(shares, ", "));
 }
 
+std::string WhyPendingIsNext(const ActiveTrial& trial) {
+  return absl::StrCat(
+      "number ", trial.number,
+      trial.given.empty() ? " by predicted MFU" : " runs again before another begins");
+}
+
+std::string LeaseHasEnded(int32_t attempt, const ActiveTrial& trial) {
+  return absl::StrCat("attempt ", attempt,
+                      " is over: its lease ended or it was given back, and trial ", trial.number,
+                      " is ", AbslView(db::TrialStateName(trial.state)), " in attempt ",
+                      trial.attempt, "; ask for a trial again");
+}
+
 std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool, Reserved& reserved) {
   for (const int32_t number : sweep.pending()) {
     if (!pool.has_room()) break;
@@ -70,16 +84,14 @@ std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool, Re
       reserved.insert(kept.begin(), kept.end());
       continue;
     }
-    const std::string why =
-        trial.given.empty() ? absl::StrCat("number ", number, " by predicted MFU")
-                            : absl::StrCat("number ", number, " runs again before another begins");
-    std::string reason = PlacementReason(why, members, sweep);
+    std::string reason = PlacementReason(WhyPendingIsNext(trial), members, sweep);
     return Placement{number, std::move(members), std::move(reason)};
   }
   return std::nullopt;
 }
 
 WaitReason WhyItWaits(const ActiveSweep& sweep, const ConnectedAgents& agents) {
+  if (sweep.is_asked()) return {"waits until somebody asks for a trial (sweep ask)"};
   int64_t connected = 0;
   std::vector<int32_t> offers;
   std::vector<const AgentInfo*> all;
@@ -136,6 +148,10 @@ AfterLoss DecideAfterLoss(const ActiveTrial& trial, const std::string& why,
   if (lost >= options.max_lost_attempts) {
     return {true, absl::StrCat("agent lost ", lost, " times; the last time: ", why)};
   }
+  return AfterReturn(trial, why);
+}
+
+AfterLoss AfterReturn(const ActiveTrial& trial, const std::string& why) {
   return {false, absl::StrCat(why, " in attempt ", trial.attempt, "; it runs again as attempt ",
                               trial.attempt + 1)};
 }

@@ -38,6 +38,12 @@ struct Placement {
 // first waiting trial gets later are kept for it (AgentPool::Keep()) and added to `reserved`.
 std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool, Reserved& reserved);
 
+// Returns why a pending trial of a sweep is the next one.
+std::string WhyPendingIsNext(const ActiveTrial& trial);
+
+// Returns that a caller no longer has the attempt that it asked for, and what to do.
+std::string LeaseHasEnded(int32_t attempt, const ActiveTrial& trial);
+
 // Returns why a trial goes to these agents; `why_next` says why it is the next.
 std::string PlacementReason(const std::string& why_next,
                             const std::vector<db::AttemptMember>& members,
@@ -66,6 +72,8 @@ struct AfterLoss {
 // Decides about a trial when an agent that held it is gone. `why` says how the attempt ended.
 AfterLoss DecideAfterLoss(const ActiveTrial& trial, const std::string& why,
                           const EngineOptions& options);
+// Returns what becomes of a trial that is given back; `why` says how the attempt ended.
+AfterLoss AfterReturn(const ActiveTrial& trial, const std::string& why);
 // Decides about a trial after an infrastructure fault of `agent`, which holds some of the trial's
 // ranks. The trial fails if it had too many such faults or if no other connected agents could run
 // it.

@@ -5,6 +5,31 @@
 
 namespace meshwright::server {
 
+db::TrialState StateAfter(trial::TrialOutcome outcome) {
+  switch (outcome) {
+    case trial::TrialOutcome::kOk:
+      return db::TrialState::kOk;
+    case trial::TrialOutcome::kOom:
+      return db::TrialState::kOom;
+    case trial::TrialOutcome::kTimeout:
+      return db::TrialState::kTimeout;
+    case trial::TrialOutcome::kFailed:
+    case trial::TrialOutcome::kCancelled:
+      return db::TrialState::kFailed;
+  }
+  return db::TrialState::kFailed;
+}
+
+FinishVerdict VerdictOnRepeat(db::TrialState state, std::optional<double> step_s,
+                              const trial::TrialResult& result) {
+  const bool is_same = StateAfter(result.outcome) == state && (!step_s || *step_s == result.step_s);
+  if (is_same) return {FinishVerdict::Outcome::kStored, "it was stored before"};
+  return Refused(
+      absl::StatusCode::kAlreadyExists,
+      absl::StrCat("another result was told before: ", AbslView(db::TrialStateName(state)),
+                   step_s ? absl::StrCat(", ", *step_s, " s per step") : ""));
+}
+
 std::optional<FinishVerdict> VerdictOn(const ResultClaim& claim) {
   if (claim.measured == claim.attempt) {
     return FinishVerdict{FinishVerdict::Outcome::kStored, "it was stored before"};

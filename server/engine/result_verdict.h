@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "db/records.h"
+#include "executor/trial/trial.h"
 
 namespace meshwright::server {
 
@@ -35,6 +37,14 @@ struct ResultClaim {
   std::string_view given_to = {};
   std::optional<int32_t> measured = std::nullopt;  // the attempt whose result the trial has
 };
+
+// Returns the verdict on a second result of an attempt that a caller told: it is one result if it
+// says the same as the first one, whose state and step time are given.
+FinishVerdict VerdictOnRepeat(db::TrialState state, std::optional<double> step_s,
+                              const trial::TrialResult& result);
+
+// Returns the state of a trial with this outcome.
+db::TrialState StateAfter(trial::TrialOutcome outcome);
 
 // Returns the verdict that follows from the claim alone, or nullopt if the claim does not decide.
 std::optional<FinishVerdict> VerdictOn(const ResultClaim& claim);

@@ -9,6 +9,7 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "executor/wire/runner_offer.h"
+#include "executor/wire/wire.h"
 #include "google/protobuf/util/json_util.h"
 #include "planner/catalog/catalog.h"
 #include "planner/interchange/export.h"
@@ -20,6 +21,7 @@
 #include "server/sweeps/runner_search.h"
 #include "server/sweeps/sweep_builder.h"
 #include "server/sweeps/sweep_messages.h"
+#include "server/sweeps/told_result.h"
 
 namespace meshwright::server {
 namespace {
@@ -51,16 +53,18 @@ SweepOptions OptionsOf(const v1::CreateSweepRequest& request) {
 // Makes the offered runner the one of the sweep's trials.
 absl::Status SetRunner(const v1::CreateSweepRequest& request, const wire::RunnerOffer& offer,
                        SweepOptions& options) {
-  ASSIGN_OR_RETURN(options.runner, wire::Choose(offer, {request.runner_fields().begin(),
-                                                        request.runner_fields().end()}));
-  options.runner_where = offer.where;
+  SweepRunner runner;
+  ASSIGN_OR_RETURN(runner.choice, wire::Choose(offer, {request.runner_fields().begin(),
+                                                       request.runner_fields().end()}));
+  runner.where = offer.where;
   std::string profile = offer.framework;
   if (!offer.export_to.empty()) {
     ASSIGN_OR_RETURN(const planner::ExportTarget target,
                      planner::ParseExportTarget(offer.export_to));
     profile = planner::ProfileOfTarget(target);
   }
-  ASSIGN_OR_RETURN(options.runner_profile, planner::FindProfile(profile));
+  ASSIGN_OR_RETURN(runner.profile, planner::FindProfile(profile));
+  options.runner = std::move(runner);
   return absl::OkStatus();
 }
 
@@ -97,6 +101,10 @@ absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
                                    const grpc::CallbackServerContext& context,
                                    v1::Sweep* response) const {
   RETURN_IF_ERROR(CheckNewName(request.sweep_id()));
+  if (request.ask() && !request.runner().empty()) {
+    return FieldError("runner", request.runner(),
+                      "runs trials on agents; must be absent in a sweep with ask");
+  }
   SweepOptions options = OptionsOf(request);
   std::string framework = kSweepFramework;
   if (!request.runner().empty()) {
@@ -109,6 +117,7 @@ absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
                    ReadPlan(request.plan(), framework, parts_.host_cores));
   ASSIGN_OR_RETURN(planner::SearchRequest search, planner::Resolve(query, parts_.host_cores));
   search.run = run;
+  if (request.ask()) options.runner = SweepRunner{.profile = search.profile};
   ASSIGN_OR_RETURN(options.request_json, RequestJson("create_sweep", request));
   ASSIGN_OR_RETURN(NewSweep made, BuildSweep(search, options, parts_.version, parts_.clock()));
   if (!request.fresh()) {
@@ -153,6 +162,57 @@ absl::Status SweepsService::Rerun(const v1::RerunSweepRequest& request,
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, parts_.engine->Create(made));
   *response = ToWire(sweep);
   return absl::OkStatus();
+}
+
+absl::Status SweepsService::Ask(const v1::AskTrialRequest& request,
+                                const grpc::CallbackServerContext& context,
+                                v1::AskTrialResponse* response) const {
+  ASSIGN_OR_RETURN(const db::SweepRecord sweep, queries_.Find(request.name()));
+  if (db::HasEnded(sweep.state)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("sweep ", sweep.name, " hands out no trial: it is ",
+                     AbslView(db::SweepStateName(sweep.state)), " (", sweep.reason, ")"));
+  }
+  ASSIGN_OR_RETURN(const absl::Duration lease, ReadLease("lease_s", request.lease_s()));
+  ASSIGN_OR_RETURN(const std::string actor, dispatcher_->ActorOf(context));
+  ASSIGN_OR_RETURN(const AskedTrial asked, parts_.engine->AskTrial(sweep.name, actor, lease));
+  ASSIGN_OR_RETURN(*response->mutable_trial(), ReadTrial(asked.key));
+  response->set_token(AskToken(asked));
+  *response->mutable_lease_end_time() = wire::ToWire(asked.lease_end);
+  return absl::OkStatus();
+}
+
+absl::Status SweepsService::Tell(const v1::TellTrialRequest& request,
+                                 const grpc::CallbackServerContext& context,
+                                 v1::TellTrialResponse* response) const {
+  ASSIGN_OR_RETURN(const TellKey to, ReadTellKey(request));
+  ASSIGN_OR_RETURN(const std::string actor, dispatcher_->ActorOf(context));
+  switch (request.what_case()) {
+    case v1::TellTrialRequest::kResult: {
+      ASSIGN_OR_RETURN(const trial::TrialResult result, ReadToldResult(request.result()));
+      RETURN_IF_ERROR(parts_.engine->TellTrial(to.key, to.token, actor, result));
+      break;
+    }
+    case v1::TellTrialRequest::kRenewS: {
+      ASSIGN_OR_RETURN(const absl::Duration lease, ReadLease("renew_s", request.renew_s()));
+      ASSIGN_OR_RETURN(const absl::Time end, parts_.engine->RenewLease(to.key, to.token, lease));
+      *response->mutable_lease_end_time() = wire::ToWire(end);
+      break;
+    }
+    case v1::TellTrialRequest::kGiveBack:
+      RETURN_IF_ERROR(parts_.engine->GiveBack(to.key, to.token, actor));
+      break;
+    case v1::TellTrialRequest::WHAT_NOT_SET:
+      return FieldError("what", "(absent)", "must be result, renew_s or give_back");
+  }
+  ASSIGN_OR_RETURN(*response->mutable_trial(), ReadTrial(to.key));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::Trial> SweepsService::ReadTrial(const wire::AttemptKey& key) const {
+  v1::GetTrialRequest request;
+  request.set_name(FormatTrialName(key.sweep, key.trial));
+  return queries_.GetTrial(request);
 }
 
 absl::Status SweepsService::Import(const v1::ImportMeasurementsRequest& request,
@@ -274,6 +334,20 @@ grpc::ServerUnaryReactor* SweepsService::GetTrial(grpc::CallbackServerContext* c
                                                   v1::Trial* response) {
   return dispatcher_->Answer(context, *request,
                              [=, this] { return Deliver(queries_.GetTrial(*request), response); });
+}
+
+grpc::ServerUnaryReactor* SweepsService::AskTrial(grpc::CallbackServerContext* context,
+                                                  const v1::AskTrialRequest* request,
+                                                  v1::AskTrialResponse* response) {
+  return dispatcher_->AnswerOnceStored(context, *request,
+                                       [=, this] { return Ask(*request, *context, response); });
+}
+
+grpc::ServerUnaryReactor* SweepsService::TellTrial(grpc::CallbackServerContext* context,
+                                                   const v1::TellTrialRequest* request,
+                                                   v1::TellTrialResponse* response) {
+  return dispatcher_->AnswerOnceStored(context, *request,
+                                       [=, this] { return Tell(*request, *context, response); });
 }
 
 grpc::ServerUnaryReactor* SweepsService::ImportMeasurements(

@@ -68,6 +68,12 @@ class SweepsService final : public v1::Sweeps::CallbackService {
   grpc::ServerUnaryReactor* GetTrial(grpc::CallbackServerContext* context,
                                      const v1::GetTrialRequest* request,
                                      v1::Trial* response) override;
+  grpc::ServerUnaryReactor* AskTrial(grpc::CallbackServerContext* context,
+                                     const v1::AskTrialRequest* request,
+                                     v1::AskTrialResponse* response) override;
+  grpc::ServerUnaryReactor* TellTrial(grpc::CallbackServerContext* context,
+                                      const v1::TellTrialRequest* request,
+                                      v1::TellTrialResponse* response) override;
   grpc::ServerUnaryReactor* ImportMeasurements(grpc::CallbackServerContext* context,
                                                const v1::ImportMeasurementsRequest* request,
                                                v1::ImportMeasurementsResponse* response) override;
@@ -78,6 +84,12 @@ class SweepsService final : public v1::Sweeps::CallbackService {
   absl::Status Import(const v1::ImportMeasurementsRequest& request, const planner::SearchRun& run,
                       const grpc::CallbackServerContext& context,
                       v1::ImportMeasurementsResponse* response) const;
+  absl::Status Ask(const v1::AskTrialRequest& request, const grpc::CallbackServerContext& context,
+                   v1::AskTrialResponse* response) const;
+  absl::Status Tell(const v1::TellTrialRequest& request, const grpc::CallbackServerContext& context,
+                    v1::TellTrialResponse* response) const;
+  // Returns the attempt's trial, with everything.
+  absl::StatusOr<v1::Trial> ReadTrial(const wire::AttemptKey& key) const;
   absl::Status Rerun(const v1::RerunSweepRequest& request,
                      const grpc::CallbackServerContext& context, v1::Sweep* response) const;
 

@@ -35,6 +35,10 @@ struct Candidate {
   bool requested = false;
 };
 
+std::string WhereOf(const SweepOptions& options) {
+  return options.runner ? options.runner->where : "";
+}
+
 absl::Status CheckOptions(const SweepOptions& options) {
   // Named layouts alone are enough.
   const int64_t least = options.layouts.empty() ? 1 : 0;
@@ -86,7 +90,10 @@ db::SweepRecord DescribeSweep(const planner::SearchRequest& request, const Sweep
   sweep.steps = options.steps;
   sweep.seed = options.seed;
   sweep.memory_limit_bytes = options.memory_limit_bytes;
-  if (options.runner) sweep.runner = trial::VersionOf(*options.runner);
+  if (options.runner) {
+    sweep.asked = !options.runner->choice.has_value();
+    if (!sweep.asked) sweep.runner = trial::VersionOf(*options.runner->choice);
+  }
   return sweep;
 }
 
@@ -104,14 +111,14 @@ absl::StatusOr<std::vector<Candidate>> NamedLayouts(const planner::SearchRequest
                                                     planner::DeviceKind device) {
   std::vector<Candidate> candidates;
   ASSIGN_OR_RETURN(const planner::Condition runs,
-                   planner::ParseLayoutCondition("where", options.runner_where));
+                   planner::ParseLayoutCondition("where", WhereOf(options)));
   for (const std::string& text : options.layouts) {
-    ASSIGN_OR_RETURN(planner::Layout layout, planner::ParseLayout(text));
+    ASSIGN_OR_RETURN(planner::Layout layout, planner::ParseLayoutOn(text, request.devices));
     ASSIGN_OR_RETURN(const planner::Estimate estimate, planner::CheckAndEstimate(request, layout));
     if (!planner::LayoutMatcher(runs).Matches(layout)) {
       return FieldError(
           "layouts", text,
-          absl::StrCat("must be one that the sweep's runner runs: ", options.runner_where));
+          absl::StrCat("must be one that the sweep's runner runs: ", WhereOf(options)));
     }
     if (!options.runner) {
       layout = trial::WithNamedKernels(layout, request.profile, device);
@@ -133,7 +140,7 @@ db::TrialRecord DescribeTrial(const planner::SearchRequest& request, const Sweep
   plan.adaptive = options.adaptive;
   plan.seed = options.seed;
   plan.memory_limit_bytes = options.memory_limit_bytes;
-  plan.runner = options.runner;
+  if (options.runner) plan.runner = options.runner->choice;
   plan.peak_flops =
       planner::RankPeakFlops(request.cluster, request.training.precision, plan.layout.devices());
   plan.estimated_bytes = planner::EstimateAllocatorBytes(planner::ContextOf(request), plan.layout);
@@ -168,7 +175,7 @@ db::ResultShape ShapeOf(const NewSweep& made, const std::string& worker_version,
 // Returns what runs the trials.
 planner::Runner RunnerFor(const SweepOptions& options, const planner::FrameworkProfile& profile,
                           planner::DeviceKind device) {
-  if (options.runner_profile) return {.profile = *options.runner_profile};
+  if (options.runner) return {.profile = options.runner->profile};
   return trial::WorkerAsRunner(profile, device);
 }
 
@@ -179,7 +186,7 @@ absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepO
   RETURN_IF_ERROR(CheckOptions(options));
   const planner::DeviceKind device = request.cluster.device_kind();
   request.runner = RunnerFor(options, request.profile, device);
-  ASSIGN_OR_RETURN(request, planner::Narrowed(std::move(request), options.runner_where));
+  ASSIGN_OR_RETURN(request, planner::Narrowed(std::move(request), WhereOf(options)));
   // The trials are the runner's, whichever framework is planned for.
   RETURN_IF_ERROR(planner::CheckOptions(request.runner->profile, request.training));
   if (options.memory_limit_bytes) {

@@ -17,6 +17,14 @@
 
 namespace meshwright::server {
 
+// What runs a sweep's trials in place of Meshwright's own worker.
+struct SweepRunner {
+  // The runner on the agents; nullopt: callers ask for the trials and run them.
+  std::optional<trial::RunnerChoice> choice = {};
+  planner::FrameworkProfile profile;  // by whose rules its framework takes a layout
+  std::string where = {};             // condition that its layouts meet; empty: any layout
+};
+
 struct SweepOptions {
   std::string sweep_id;      // if empty, the store picks a name
   std::string request_id;    // may be empty
@@ -32,11 +40,7 @@ struct SweepOptions {
   bool adaptive = false;  // whether trials may run fewer steps
   uint64_t seed = 0;
   std::optional<int64_t> memory_limit_bytes;  // per rank
-  // The runner of the trials; nullopt: Meshwright's own worker. `runner_profile` is then the
-  // profile by whose rules the runner's framework takes a layout.
-  std::optional<trial::RunnerChoice> runner;
-  std::optional<planner::FrameworkProfile> runner_profile;
-  std::string runner_where;  // condition that the runner's layouts meet; empty: any layout
+  std::optional<SweepRunner> runner;          // nullopt: Meshwright's own worker runs the trials
 };
 
 // This number is large enough that the candidates include layouts of other kinds than the predicted

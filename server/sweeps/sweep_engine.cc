@@ -215,7 +215,7 @@ absl::StatusOr<EngineCore> SweepEngine::LoadCore() const {
   ASSIGN_OR_RETURN(const std::vector<db::SweepRecord> sweeps, store_->ListActiveSweeps());
   for (const db::SweepRecord& sweep : sweeps) {
     ASSIGN_OR_RETURN(const SweepStored stored, ReadActive(sweep, *store_));
-    core.Load(stored, monotonic_clock_());
+    core.Load(stored, clock_(), monotonic_clock_());
   }
   ASSIGN_OR_RETURN(const std::vector<db::AgentQuarantine> quarantines,
                    store_->ListAgentQuarantines());
@@ -310,7 +310,7 @@ absl::StatusOr<db::SweepRecord> SweepEngine::Cancel(std::string_view name, std::
     return HasEndedAlready(ended, "cancelled");
   }
   RETURN_IF_ERROR(output.status);
-  if (!writer_.Flush(kStorePatience)) return CantBeWritten();
+  RETURN_IF_ERROR(AwaitStored());
   return store_->GetSweepById(sweep.id);
 }
 
@@ -338,6 +338,10 @@ absl::Status SweepEngine::Delete(std::string_view name, bool force, std::string_
 absl::Status SweepEngine::RequestAndStore(EngineEvent event) {
   const EngineOutput output = Decide(std::move(event));
   RETURN_IF_ERROR(output.status);
+  return AwaitStored();
+}
+
+absl::Status SweepEngine::AwaitStored() {
   return writer_.Flush(kStorePatience) ? absl::OkStatus() : CantBeWritten();
 }
 

@@ -52,6 +52,13 @@ struct AgentStatus {
   db::AgentQuarantine quarantine;
 };
 
+// A trial that was handed out to a caller.
+struct AskedTrial {
+  wire::AttemptKey key;
+  std::string token;  // proves that who tells the result was handed the attempt
+  absl::Time lease_end;
+};
+
 class SweepEngine {
  public:
   // Loads the sweeps that have not ended. `store` and `hub` must outlive the engine; `log` may be
@@ -96,6 +103,20 @@ class SweepEngine {
   // refused and nothing changes.
   void Finish(const std::string& agent, const wire::AttemptKey& key, const std::string& token,
               const trial::TrialResult& result, FinishDone done);
+  // Hands out the next trial of a sweep whose trials callers run, for `lease`. Returns the statuses
+  // of TrialAsked (server/engine/engine_input.h), once the decision is stored. Waits until a trial
+  // is chosen.
+  absl::StatusOr<AskedTrial> AskTrial(const std::string& sweep, const std::string& actor,
+                                      absl::Duration lease);
+  // Tells the result of a trial that was handed out. Returns OK once it is stored, or why it was
+  // refused.
+  absl::Status TellTrial(const wire::AttemptKey& key, const std::string& token,
+                         const std::string& actor, const trial::TrialResult& result);
+  // Returns when the renewed lease ends.
+  absl::StatusOr<absl::Time> RenewLease(const wire::AttemptKey& key, const std::string& token,
+                                        absl::Duration lease);
+  absl::Status GiveBack(const wire::AttemptKey& key, const std::string& token,
+                        const std::string& actor);
   std::vector<AgentStatus> ListAgents();
   EngineFigures Figures();
   EngineDemand Demand();
@@ -155,16 +176,25 @@ class SweepEngine {
   static void Deliver(const Message& message);
   ConnectionId ConnectionOf(const AgentLink* link) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  // Returns OK once everything decided so far is stored, or Unavailable if the store can't be
+  // written for a while.
+  absl::Status AwaitStored();
   // Stores a change about which only the store can decide, and waits until it is stored.
   absl::Status StoreNow(std::function<absl::Status(db::SweepAccess&)> store,
                         std::function<void()> stored);
-  // A result as an agent delivered it.
+  // A result as an agent delivered it, or as a caller told it.
   struct Delivery {
-    std::string agent;
+    std::string agent;  // as in TrialFinished
     wire::AttemptKey key;
     std::string token;
     trial::TrialResult result;
+    std::optional<std::string> told_by = std::nullopt;  // as in TrialFinished
   };
+  void Finish(Delivery delivery, FinishDone done);
+  // Passes a caller's request about a trial that was handed out to the core, if the token is that
+  // of the attempt.
+  absl::StatusOr<EngineOutput> DecideOnHandedOut(const wire::AttemptKey& key,
+                                                 const std::string& token, EngineEvent event);
   // Refuses a result of a sweep that is not active. The answer gives the reason, and the store
   // records the reason.
   void FinishLate(Delivery delivery, FinishDone done);

@@ -7,6 +7,7 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "nlohmann/json.hpp"
+#include "server/engine/caller_name.h"
 #include "server/sweeps/sweep_engine.h"
 
 namespace meshwright::server {
@@ -56,41 +57,48 @@ absl::StatusOr<std::optional<StepWork>> SweepEngine::WorkOf(const TrialPlace& pl
 void SweepEngine::Finish(const std::string& agent, const wire::AttemptKey& key,
                          const std::string& token, const trial::TrialResult& result,
                          FinishDone done) {
+  Finish({.agent = agent, .key = key, .token = token, .result = result}, std::move(done));
+}
+
+void SweepEngine::Finish(Delivery delivery, FinishDone done) {
+  const wire::AttemptKey& key = delivery.key;
   const std::optional<TrialPlace> place = PlaceOf(key);
   if (!place) {
-    const EngineOutput output = Decide(ResultCameLate{agent, key});
+    const EngineOutput output = Decide(ResultCameLate{delivery.agent, key});
     if (output.verdict) return done(*output.verdict);
-    return FinishLate({agent, key, token, result}, std::move(done));
+    return FinishLate(std::move(delivery), std::move(done));
   }
-  if (const absl::Status status = tokens_->Check(place->sweep_id, key, token); !status.ok()) {
-    LogFields about = wire::AboutAttempt(key, agent);
+  const absl::Status status = tokens_->Check(place->sweep_id, key, delivery.token);
+  if (!status.ok()) {
+    LogFields about = wire::AboutAttempt(key, delivery.agent);
     about.code = absl::StatusCodeToString(status.code());
     Log({.level = LogLevel::kWarning,
-         .message = absl::StrCat("a result of agent ", agent, " was refused: ", status.message()),
+         .message = absl::StrCat("a result of ", DelivererName(delivery.agent, delivery.told_by),
+                                 " was refused: ", status.message()),
          .about = std::move(about)});
     return done(RefusedFor(status));
   }
   const absl::StatusOr<std::optional<StepWork>> work = WorkOf(*place, key.trial);
   if (!work.ok()) return done(Retry(work.status()));
   const auto digested =
-      std::make_shared<const DigestedResult>(DigestResult(result, *work, place->limits));
+      std::make_shared<const DigestedResult>(DigestResult(delivery.result, *work, place->limits));
   EngineOutput output;
   {
     absl::MutexLock lock(&mutex_);
-    output = Handle(TrialFinished{agent, key, digested});
+    output = Handle(TrialFinished{delivery.agent, key, digested, delivery.told_by});
     const bool is_told_later =
         output.verdict && output.verdict->kind != FinishVerdict::Outcome::kRetry;
     std::function<void(const absl::Status&)> stored;
     if (is_told_later) {
-      stored = [done, verdict = *output.verdict](const absl::Status& status) {
-        done(status.ok() ? verdict : Retry(status));
+      stored = [done, verdict = *output.verdict](const absl::Status& written) {
+        done(written.ok() ? verdict : Retry(written));
       };
     }
     Submit(std::exchange(output.ops, {}), output.sends, std::move(stored));
     if (is_told_later) return;
   }
   // The sweep may have ended just now.
-  if (output.result_is_late) return FinishLate({agent, key, token, result}, std::move(done));
+  if (output.result_is_late) return FinishLate(std::move(delivery), std::move(done));
   done(*output.verdict);
 }
 
@@ -112,6 +120,9 @@ absl::StatusOr<FinishVerdict> SweepEngine::JudgeLate(const Delivery& delivery,
                                                   return attempt.number == key.attempt;
                                                 })};
   if (trial.measured) claim.measured = trial.attempt;
+  if (delivery.told_by && claim.measured == key.attempt) {
+    return VerdictOnRepeat(trial.state, trial.measured->step_s, delivery.result);
+  }
   const FinishVerdict verdict = VerdictOn(claim).value_or(
       Refused(absl::StatusCode::kFailedPrecondition,
               absl::StrCat("the sweep is ", AbslView(db::SweepStateName(sweep.state)))));
@@ -123,7 +134,8 @@ absl::StatusOr<FinishVerdict> SweepEngine::JudgeLate(const Delivery& delivery,
                         .attempt = key.attempt,
                         .kind = "result_refused",
                         .time = now};
-  event.message = absl::StrCat("result of agent ", delivery.agent, " refused: ", verdict.reason);
+  event.message = absl::StrCat("result of ", DelivererName(delivery.agent, delivery.told_by),
+                               " refused: ", verdict.reason);
   event.data_json = ToJson(delivery.result).dump();
   RETURN_IF_ERROR(access.AppendEvent(event).status());
   return verdict;

@@ -72,6 +72,7 @@ v1::Sweep ToWire(const db::SweepRecord& sweep) {
   out.set_gpus(sweep.devices);
   out.set_device_kind(wire::EnumOf<v1::DeviceKind>(sweep.device_kind));
   out.set_runner(sweep.runner);
+  out.set_ask(sweep.asked);
   out.set_seq_len(sweep.seq_len);
   out.set_global_batch(sweep.global_batch);
   out.set_dtype(wire::EnumOf<v1::Dtype>(sweep.precision));
@@ -98,7 +99,8 @@ v1::Sweep ToWire(const db::SweepRecord& sweep) {
 }
 
 TrialsSweep OfSweep(const db::SweepRecord& sweep) {
-  return {sweep.name, sweep.model, sweep.cluster, sweep.devices, sweep.seed};
+  return {sweep.name,    sweep.model,        sweep.cluster, sweep.devices,
+          sweep.seq_len, sweep.global_batch, sweep.seed};
 }
 
 v1::Trial ToWire(const db::TrialRecord& trial, const TrialsSweep& sweep, v1::TrialView view) {
@@ -120,6 +122,8 @@ v1::Trial ToWire(const db::TrialRecord& trial, const TrialsSweep& sweep, v1::Tri
   out.set_model(sweep.model);
   out.set_cluster(sweep.cluster);
   out.set_gpus(sweep.devices);
+  out.set_seq_len(sweep.seq_len);
+  out.set_global_batch(sweep.global_batch);
   if (trial.measured) *out.mutable_figures() = FiguresOf(*trial.measured);
   return out;
 }
@@ -135,6 +139,8 @@ v1::Trial ImportedToWire(const db::MeasuredRow& row) {
   out.set_model(row.model);
   out.set_cluster(row.cluster);
   out.set_gpus(row.devices);
+  out.set_seq_len(row.seq_len);
+  out.set_global_batch(row.global_batch);
   if (row.trial.measured) *out.mutable_figures() = FiguresOf(*row.trial.measured);
   v1::ImportedRun& imported = *out.mutable_imported();
   imported.set_origin(row.imported->origin);
@@ -150,7 +156,10 @@ v1::Trial ImportedToWire(const db::MeasuredRow& row) {
 
 v1::Trial ToWire(const db::MeasuredRow& row, v1::TrialView view) {
   if (row.imported) return ImportedToWire(row);
-  return ToWire(row.trial, {row.sweep, row.model, row.cluster, row.devices, row.seed}, view);
+  return ToWire(
+      row.trial,
+      {row.sweep, row.model, row.cluster, row.devices, row.seq_len, row.global_batch, row.seed},
+      view);
 }
 
 v1::AttemptMember ToWire(const db::AttemptMember& member) {
@@ -178,6 +187,7 @@ v1::Attempt ToWire(const db::AttemptRecord& attempt) {
   out.set_reason(attempt.reason);
   out.set_decision(attempt.decision);
   out.set_policy_version(attempt.policy_version);
+  if (attempt.lease_end) *out.mutable_lease_end_time() = wire::ToWire(*attempt.lease_end);
   return out;
 }
 

@@ -17,6 +17,8 @@ struct TrialsSweep {
   std::string model;
   std::string cluster;
   int64_t devices = 0;
+  int64_t seq_len = 0;
+  int64_t global_batch = 0;
   uint64_t seed = 0;
 };
 

@@ -98,6 +98,39 @@ TEST_F(SweepTest, MeasuresThroughServerAgentAndWorkers) {
   EXPECT_EQ(check->WaitWithin(std::chrono::seconds(20)), 0) << check->out();
 }
 
+// Nobody runs an agent: layouts are asked for, and what came of them is told.
+TEST_F(SweepTest, HandsItsTrialsOutAndTakesWhatIsTold) {
+  const auto server = Serve("server", "127.0.0.1:0");
+  const auto run = [&](const std::string& log, std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--server", address_, "--format", "json"});
+    return Start(log, arguments);
+  };
+  auto start =
+      run("start",
+          {"sweep",          "start", "--name",      "s",        "--model",   "tinystories-15m",
+           "--cluster",      "h100",  "--gpus",      "16",       "--seq-len", "256",
+           "--global-batch", "64",    "--framework", "megatron", "--trials",  "2",
+           "--candidates",   "2",     "--min-gain",  "0",        "--ask"});
+  ASSERT_EQ(start->WaitWithin(std::chrono::seconds(30)), 0) << start->err();
+  for (int trial = 1; trial <= 2; ++trial) {
+    auto ask = run("ask", {"sweep", "ask", "s", "--to", "megatron"});
+    ASSERT_EQ(ask->WaitWithin(std::chrono::seconds(30)), 0) << ask->err();
+    const json asked = json::parse(ask->out());
+    EXPECT_EQ(asked["trial"], "s/trials/" + std::to_string(trial));
+    EXPECT_NE(asked["export"]["text"].get<std::string>().find("torchrun"), std::string::npos);
+    auto tell = run("tell", {"sweep", "tell", "s", "--trial", std::to_string(trial), "--token",
+                             asked["token"], "--outcome", "ok", "--step-s", "0.5"});
+    ASSERT_EQ(tell->WaitWithin(std::chrono::seconds(30)), 0) << tell->err();
+    EXPECT_EQ(json::parse(tell->out())["state"], "ok");
+  }
+  auto none = run("none", {"sweep", "ask", "s"});
+  EXPECT_EQ(none->WaitWithin(std::chrono::seconds(30)), 1);
+  EXPECT_NE(none->err().find("it is finished"), std::string::npos) << none->err();
+  auto told = run("told", {"history", "--where", "source = told"});
+  ASSERT_EQ(told->WaitWithin(std::chrono::seconds(30)), 0) << told->err();
+  EXPECT_EQ(json::parse(told->out())["trials"].size(), 2u);
+}
+
 // Its best layouts divide the experts, and every rank holds to the byte what was planned.
 TEST_F(SweepTest, MeasuresAMixtureOfExperts) {
   const std::string model = folder_ + "/mixtral.json";

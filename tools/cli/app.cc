@@ -6,7 +6,7 @@
 
 #include "planner/catalog/catalog.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/export/export_fields.h"
+#include "tools/cli/common/export_fields.h"
 #include "tools/cli/io/terminal.h"
 #include "tools/command_line/completion.h"
 #include "tools/command_line/declare.h"

@@ -77,6 +77,8 @@ void AddSweepStartCommand(CLI::App& group, CommandContext& context);
 void AddSweepRerunCommand(CLI::App& group, CommandContext& context);
 // `sweep plan` shows what a sweep would run next and why, without running it.
 void AddSweepPlanCommand(CLI::App& group, CommandContext& context);
+void AddSweepAskCommand(CLI::App& group, CommandContext& context);
+void AddSweepTellCommand(CLI::App& group, CommandContext& context);
 // `sweep export` writes a sweep's measurements as rows that validate and calibrate read.
 void AddSweepExportCommand(CLI::App& group, CommandContext& context);
 // `sweep compare` shows how two sweeps differ, and what became faster.

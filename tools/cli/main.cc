@@ -31,6 +31,15 @@ std::optional<std::string> EnvironmentVariable(const std::string& name) {
   return value;
 }
 
+// Asks on standard error, so that what is piped elsewhere stays as it is.
+bool ConfirmAtTerminal(const std::string& question) {
+  if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1) return true;
+  std::cerr << question << " [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
 std::string BinaryDir() {
   std::error_code error;
   const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -60,6 +69,7 @@ int main(int argc, char** argv) {
                                           .binary_dir = BinaryDir(),
                                           .now_s = MonotonicSeconds,
                                           .interrupted = meshwright::cli::StopRequested(),
+                                          .confirm = ConfirmAtTerminal,
                                           .out_errno = [&out] { return out.write_errno(); },
                                           .environment = EnvironmentVariable};
   context.files.AddStream("standard output", STDOUT_FILENO);

@@ -15,7 +15,9 @@ using ::testing::StartsWith;
 
 TypedLayout Typed(const std::string& text, const std::string& model,
                   const std::string& framework) {
-  return ReadTypedLayout(text, FindModel(model).value(), FindProfile(framework).value()).value();
+  return ReadTypedLayout(text, FindModel(model).value(), FindProfile(framework).value(),
+                         std::nullopt)
+      .value();
 }
 
 TEST(TypedLayout, HasTheEtpOfTheFrameworkWhereItSaysEpAlone) {
@@ -44,7 +46,7 @@ TEST(TypedLayout, OnOneDataParallelRankShardsNothing) {
 
 TEST(TypedLayout, ThatCantBeReadIsRefused) {
   EXPECT_FALSE(ReadTypedLayout("tp2.zz1", FindModel("llama-3-8b").value(),
-                               FindProfile("megatron").value())
+                               FindProfile("megatron").value(), std::nullopt)
                    .ok());
 }
 

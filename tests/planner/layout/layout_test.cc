@@ -26,8 +26,25 @@ TEST(LayoutText, RoundTrips) {
         "tp1.cp1.pp1.dp8.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b.offload=opt+"
         "param+grad",
         "tp1.cp1.pp1.dp1.mb1.vpp1.zero3.sp0.rc=selective.sched=zb_h1"}) {
-    EXPECT_EQ(FormatLayout(ParseLayout(text).value()), text);
+    const Layout layout = ParseLayout(text).value();
+    EXPECT_EQ(FormatLayout(layout), text);
+    EXPECT_EQ(ParseLayout(ShortLayout(layout)).value(), layout) << ShortLayout(layout);
   }
+}
+
+TEST(LayoutText, IsShortWithoutWhatGoesWithoutSaying) {
+  for (const char* text : {"tp2.pp8.dp16.zero1", "dp32.zero3", "tp8", "dp1", "dp1.mb2", "pp4.vpp2",
+                           "pp4.vpp2.sched=breadth_first", "tp2.dp4.ep8.rc=block:2.attn=flash2"}) {
+    EXPECT_EQ(ShortLayout(ParseLayout(text).value()), text);
+  }
+}
+
+TEST(LayoutText, TakesTheDataParallelRanksThatTheDevicesLeave) {
+  EXPECT_EQ(ParseLayoutOn("tp2.pp4", 64)->dp, 8);
+  EXPECT_EQ(ParseLayoutOn("tp2.pp4.dp1", 64)->dp, 1);
+  EXPECT_EQ(ParseLayoutOn("tp2.pp4", 12)->dp, 1);
+  EXPECT_EQ(ParseLayoutOn("tp2.pp4", 0)->dp, 1);
+  EXPECT_EQ(ParseLayout("tp2.pp4")->dp, 1);
 }
 
 TEST(LayoutText, TakesWordsInAnyCase) {
@@ -64,7 +81,8 @@ TEST_P(BadLayout, IsRefusedNamingThePart) {
 
 INSTANTIATE_TEST_SUITE_P(
     Texts, BadLayout,
-    testing::Values(std::pair{"", "not a part"}, std::pair{"tp2", "pp is missing"},
+    testing::Values(std::pair{"", "not a part"},
+                    std::pair{"mb2", "must have at least one of tp, pp and dp"},
                     std::pair{"tp0.pp1.dp1", "tp takes a whole number from 1"},
                     std::pair{"tp-1.pp1.dp1", "tp takes"}, std::pair{"tpx.pp1.dp1", "not a part"},
                     std::pair{"tp1.pp1.dp1.zero4", "zero takes a whole number from 0 to 3"},

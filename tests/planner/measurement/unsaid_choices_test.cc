@@ -28,7 +28,7 @@ TEST(UnsaidChoices, RecomputeThatTheSourceDoesNotStateIsTheLeastThatFits) {
   const RowPlan plan = PlanRow(TooLarge(), ShippedPresets());
   ASSERT_TRUE(plan.layout) << plan.reason;
   EXPECT_NE(plan.layout->recompute, Recompute::kNone);
-  EXPECT_LT(OomProbability(plan), kTrialOomProbability);
+  EXPECT_LT(OomProbability(plan), kLikelyProbability);
 }
 
 TEST(UnsaidChoices, StatedRecomputeStays) {
@@ -37,7 +37,7 @@ TEST(UnsaidChoices, StatedRecomputeStays) {
   const RowPlan plan = PlanRow(row, ShippedPresets());
   ASSERT_TRUE(plan.layout) << plan.reason;
   EXPECT_EQ(plan.layout->recompute, Recompute::kNone);
-  EXPECT_GT(OomProbability(plan), kTrialOomProbability);
+  EXPECT_GT(OomProbability(plan), kLikelyProbability);
 }
 
 TEST(UnsaidChoices, NothingIsRecomputedWhereTheRunFitsWithout) {

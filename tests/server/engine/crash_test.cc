@@ -335,7 +335,7 @@ class World {
     for (const db::SweepRecord& sweep : *sweeps) {
       core_.Load(
           {sweep, *store_->ListTrialSummaries(sweep.id), *store_->ListAttemptSummaries(sweep.id)},
-          {now_});
+          absl::UnixEpoch(), {now_});
     }
     store_works_ = true;
   }

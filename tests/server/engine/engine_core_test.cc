@@ -212,7 +212,7 @@ TEST_F(EngineCoreTest, AFaultWaitsForTheAgentsThatAStartCutOff) {
   const wire::AttemptKey key{"s1", 1, 1};
   for (const bool other_returns : {true, false}) {
     core_ = EngineCore(EngineOptions());
-    core_.Load(stored, {now_});
+    core_.Load(stored, absl::UnixEpoch(), {now_});
     Tell(AgentConnected{CpuAgent("a", 4), 1, {key}});
     const EngineOutput early = Tell(Broken("a", key));
     EXPECT_EQ(early.verdict->kind, FinishVerdict::Outcome::kRetry);
@@ -301,7 +301,7 @@ TEST_F(EngineCoreTest, AnAssignmentThatWasNotSentIsNoLoss) {
   SweepStored stored{SweepOf(1, 4), SomeSummaries(1), {}};
   stored.trials[0].state = db::TrialState::kAssigned;
   stored.attempts.push_back(AttemptOf("a", 4));
-  core_.Load(stored, {now_});
+  core_.Load(stored, absl::UnixEpoch(), {now_});
   const EngineOutput back = Connect("a", 1);
   EXPECT_FALSE(TransitionIn(back)->lost);
   EXPECT_THAT(Given(back), ElementsAre("1: s1/1/2"));
@@ -309,7 +309,7 @@ TEST_F(EngineCoreTest, AnAssignmentThatWasNotSentIsNoLoss) {
   EXPECT_EQ(core_.agents().QuarantineOf("a").failures, 0);
   // One that it had is one.
   core_ = EngineCore(EngineOptions());
-  core_.Load(stored, {now_});
+  core_.Load(stored, absl::UnixEpoch(), {now_});
   Tell(AgentConnected{CpuAgent("a", 4), 1, {{"s1", 1, 1}}});
   Tell(AgentDisconnected{"a", 1});
   EXPECT_TRUE(TransitionIn(Connect("a", 2))->lost);
@@ -326,7 +326,7 @@ TEST_F(EngineCoreTest, AStartCountsTheAttemptsThatStayedLost) {
     attempt.outcome = outcome;
   }
   stored.trials[0].lost_attempts = 5;
-  core_.Load(stored, {now_});
+  core_.Load(stored, absl::UnixEpoch(), {now_});
   EXPECT_EQ(core_.sweeps().at(1).trials()[0].lost_attempts, 2);
 }
 

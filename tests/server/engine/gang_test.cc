@@ -248,7 +248,7 @@ TEST_F(GangTest, AfterAStartOfTheServerTheyBeginOnceAllAreThereAgain) {
   stored.trials[0].state = db::TrialState::kAssigned;
   stored.attempts[0].members.push_back(
       {.agent = "b", .host = "host-b", .first_rank = 4, .ranks = 4});
-  core_.Load(stored, {now_});
+  core_.Load(stored, absl::UnixEpoch(), {now_});
   EXPECT_THAT(Sent(Connect("a", 4, {kFirst})), IsEmpty());
   EXPECT_THAT(Sent(Tell(MemberReady{"a", kFirst, 7001})), IsEmpty());
   EXPECT_THAT(Sent(Connect("b", 4, {kFirst})), IsEmpty());
@@ -261,7 +261,7 @@ TEST_F(GangTest, AfterAStartOfTheServerAMemberThatNeverHeardOfItGivesItBack) {
   stored.trials[0].state = db::TrialState::kAssigned;
   stored.attempts[0].members.push_back(
       {.agent = "b", .host = "host-b", .first_rank = 4, .ranks = 4});
-  core_.Load(stored, {now_});
+  core_.Load(stored, absl::UnixEpoch(), {now_});
   Connect("a", 4, {kFirst});
   const EngineOutput output = Connect("b");
   EXPECT_EQ(TransitionIn(output)->to_state, db::TrialState::kPending);

@@ -191,7 +191,7 @@ TEST(SweepBuilderTest, ANamedLayoutThatCantRunIsRefusedWithItsRule) {
   };
   EXPECT_THAT(refusal("tp4.pp1.dp1"), HasSubstr("6 attention heads are not a multiple of tp = 4"));
   EXPECT_THAT(refusal("tp1.pp1.dp8"), HasSubstr("8"));
-  EXPECT_THAT(refusal("tp1.pp1"), HasSubstr("dp"));
+  EXPECT_THAT(refusal("mb1"), HasSubstr("must have at least one of tp, pp and dp"));
 }
 
 TEST(SweepBuilderTest, ASweepIsRepeatedAsIfNobodyHadRunIt) {
@@ -237,9 +237,10 @@ TEST(SweepBuilderTest, ARunnersSweepHasTheLayoutsThatItRuns) {
   planner::SearchRequest request = Tiny();
   request.profile = *planner::FindProfile("deepspeed");
   SweepOptions options = Options(8);
-  options.runner = trial::RunnerChoice{.name = "r", .hash = std::string(64, '1'), .fields = {}};
-  options.runner_profile = request.profile;
-  options.runner_where = "tp = 1 and zero = 2";
+  options.runner = SweepRunner{
+      .choice = trial::RunnerChoice{.name = "r", .hash = std::string(64, '1'), .fields = {}},
+      .profile = request.profile,
+      .where = "tp = 1 and zero = 2"};
   const auto made = BuildSweep(request, options, "v", db::At(0));
   ASSERT_TRUE(made.ok()) << made.status();
   EXPECT_EQ(made->sweep.runner, "runner r 1111111111111111");
@@ -250,11 +251,26 @@ TEST(SweepBuilderTest, ARunnersSweepHasTheLayoutsThatItRuns) {
     EXPECT_EQ(layout.zero, 2) << trial.layout;
     const auto plan = trial::TrialPlanFromJson(nlohmann::json::parse(trial.plan_json));
     ASSERT_TRUE(plan.ok()) << plan.status();
-    EXPECT_EQ(plan->runner, options.runner);
+    EXPECT_EQ(plan->runner, options.runner->choice);
   }
   options.layouts = {"tp2.pp1.dp2.mb1.zero2"};
   EXPECT_THAT(BuildSweep(request, options, "v", db::At(0)).status().message(),
               HasSubstr("must be one that the sweep's runner runs: tp = 1 and zero = 2"));
+}
+
+TEST(SweepBuilderTest, AnAskedSweepHasTheLayoutsOfItsFrameworkAndNoRunner) {
+  planner::SearchRequest request = Tiny();
+  request.profile = *planner::FindProfile("megatron");
+  SweepOptions options = Options(8);
+  options.runner = SweepRunner{.profile = request.profile};
+  const auto made = BuildSweep(request, options, "v", db::At(0));
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_TRUE(made->sweep.asked);
+  EXPECT_EQ(made->sweep.runner, "");
+  ASSERT_FALSE(made->candidates.empty());
+  const auto plan = trial::TrialPlanFromJson(nlohmann::json::parse(made->candidates[0].plan_json));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->runner, std::nullopt);
 }
 
 TEST(SweepBuilderTest, NamesTheFieldThatIsOff) {

@@ -9,12 +9,13 @@
 #include "tools/cli/benchmark/benchmark_fields.h"
 #include "tools/cli/calibrate/calibrate_fields.h"
 #include "tools/cli/common/error_fields.h"
+#include "tools/cli/common/export_fields.h"
 #include "tools/cli/db/db_fields.h"
 #include "tools/cli/doctor/finding_fields.h"
-#include "tools/cli/export/export_fields.h"
 #include "tools/cli/import/import_fields.h"
 #include "tools/cli/plan/preset_fields.h"
 #include "tools/cli/schedule/schedule_fields.h"
+#include "tools/cli/sweep/ask_fields.h"
 #include "tools/cli/token/token_fields.h"
 #include "tools/cli/trial/trial_fields.h"
 
@@ -111,6 +112,8 @@ void AddSweeps(FilesWriter& files) {
   files.Add<ShownSweepText>("sweep_show", "meshwright sweep show --format json");
   files.Add<EventText>("sweep_watch", "meshwright sweep watch --format json, one object a line");
   files.Add<DeletedText>("sweep_delete", "meshwright sweep delete --format json");
+  files.Add<AskText>("sweep_ask", "meshwright sweep ask --format json");
+  files.Add<TellText>("sweep_tell", "meshwright sweep tell --format json");
   files.Add<SweepPlanText>("sweep_plan", "meshwright sweep plan --format json");
   files.Add<WhyText>("sweep_why", "meshwright sweep show --why --format json");
   files.Add<SweepComparison>("sweep_compare", "meshwright sweep compare --format json");

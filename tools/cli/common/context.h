@@ -37,6 +37,11 @@ struct CommandContext {
   // Lists the CUDA devices that are visible to the worker at `worker_path`.
   std::function<absl::StatusOr<trial::DeviceList>(const std::string& worker_path)> list_devices =
       trial::ListDevicesHere;
+  // Asks the person at the terminal, and returns whether they agree. Without a terminal nobody is
+  // asked, and the answer is yes.
+  std::function<bool(const std::string& question)> confirm = [](const std::string&) {
+    return true;
+  };
   // Returns the errno of the first failed write to `out`; 0 if none failed.
   std::function<int()> out_errno = [] { return 0; };
   CommandFiles files = {};

@@ -69,6 +69,18 @@ void OutputFlags::AddFormat(CLI::App& app) {
       ->group(command_line::kCommonFlags);
 }
 
+void OutputFlags::AddStyle(CLI::App& app) {
+  app.add_flag("--details", style.details, "Print everything that is known, beside the answer")
+      ->group(command_line::kCommonFlags);
+  AddLong(app);
+}
+
+void OutputFlags::AddLong(CLI::App& app) {
+  app.add_flag("--long", style.whole_layouts,
+               "Print layouts with all keys, also those that have their defaults")
+      ->group(command_line::kCommonFlags);
+}
+
 void OutputFlags::AddServer(CLI::App& app, const CommandContext& context) {
   server.Add(app, "Ask this server instead of computing here", context);
 }

@@ -14,6 +14,7 @@
 #include "tools/cli/common/context.h"
 #include "tools/cli/common/measured_flag.h"
 #include "tools/cli/common/server_flags.h"
+#include "tools/cli/common/text_style.h"
 #include "tools/cli/io/command_files.h"
 
 namespace meshwright::cli {
@@ -24,12 +25,15 @@ void AddPlot(CLI::App& app, std::string& path, const std::string& what);
 // not end in .svg.
 absl::StatusOr<OutputFile> ClaimPlot(CommandFiles& files, const std::string& path);
 
-// OutputFlags holds --format text|json, and --server with its connection flags.
+// OutputFlags holds --format text|json, --details, --long, and --server with its connection flags.
 struct OutputFlags {
   OutputFormat format = OutputFormat::kText;
+  TextStyle style;
   ServerFlags server;
 
   void AddFormat(CLI::App& app);
+  void AddStyle(CLI::App& app);  // --details and --long
+  void AddLong(CLI::App& app);
   void AddServer(CLI::App& app, const CommandContext& context);
 };
 

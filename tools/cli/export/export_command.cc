@@ -18,10 +18,10 @@
 #include "planner/interchange/launch_script.h"
 #include "planner/spec/run_option_table.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/common/exported_text.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/model_source.h"
 #include "tools/cli/common/spec_source.h"
-#include "tools/cli/export/export_fields.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/command_line/declare.h"
 
@@ -102,7 +102,7 @@ absl::StatusOr<planner::ExportJob> ReadJob(const ExportFlags& flags, int32_t dev
   ASSIGN_OR_RETURN(const planner::FrameworkProfile profile,
                    planner::FindProfile(planner::ProfileOfTarget(target)));
   ASSIGN_OR_RETURN(const planner::TypedLayout typed,
-                   planner::ReadTypedLayout(flags.layout, job.model, profile));
+                   planner::ReadTypedLayout(flags.layout, job.model, profile, std::nullopt));
   job.layout = typed.layout;
   job.training.global_batch = flags.global_batch;
   if (flags.global_batch == 0) {
@@ -123,23 +123,16 @@ absl::StatusOr<planner::ExportJob> ReadJob(const ExportFlags& flags, int32_t dev
 }
 
 absl::Status RunExport(const ExportFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const planner::ExportTarget target, planner::ParseExportTarget(flags.to));
   ASSIGN_OR_RETURN(const Hosts hosts, ReadHosts(flags, context));
   ASSIGN_OR_RETURN(const planner::LaunchRequest launch, ReadLaunch(flags, hosts.joined, context));
   ASSIGN_OR_RETURN(const planner::ExportJob job, ReadJob(flags, hosts.devices, context));
-  ASSIGN_OR_RETURN(const planner::ExportedJob exported, planner::MakeExportedJob(target, job));
-  ASSIGN_OR_RETURN(std::string script, planner::LaunchScript(exported, launch));
-  std::string text =
-      exported.is_file && flags.launch.empty() ? exported.files.front().text : script;
+  ASSIGN_OR_RETURN(const ExportText text,
+                   ExportAs(flags.to, job, launch, /*with_launch=*/!flags.launch.empty()));
   if (flags.output.format == OutputFormat::kText) {
-    context.out << text;
-    return absl::OkStatus();
+    context.out << text.text;
+  } else {
+    PrintJson(planner::WriteOrderedJson(text), context.out);
   }
-  PrintJson(
-      planner::WriteOrderedJson(ExportText{
-          flags.to, job, exported, std::string(NameOf(planner::kLaunchFormNames, launch.form)),
-          std::move(text), std::move(script)}),
-      context.out);
   return absl::OkStatus();
 }
 

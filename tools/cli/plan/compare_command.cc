@@ -100,15 +100,16 @@ void PrintMemory(const planner::CompareAnswer& answer, std::ostream& out) {
 }
 
 void PrintComparison(const planner::PlanQuery& query, const planner::CompareAnswer& answer,
-                     std::ostream& to) {
+                     const TextStyle& style, std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
   PrintHeadline(query, answer.parameters, out);
-  PrintNotes(answer.rests_on, answer.notes, out);
+  PrintNotes(answer.rests_on, answer.notes, style, out);
   out << "\n";
   for (size_t i = 0; i < answer.layouts.size(); ++i) {
     const planner::ComparedLayout& layout = answer.layouts[i];
-    out << LetterOf(i) << "  " << layout.layout << "\n   " << layout.sentence << "\n";
+    out << LetterOf(i) << "  " << LayoutText(layout.layout, style) << "\n   " << layout.sentence
+        << "\n";
   }
   out << "\n";
   PrintTimes(answer, out);
@@ -129,7 +130,7 @@ absl::Status Run(const CompareFlags& flags, CommandContext& context) {
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(ToJson(query, answer, context.now_s() - start_s), context.out);
   } else {
-    PrintComparison(query, answer, context.out);
+    PrintComparison(query, answer, flags.output.style, context.out);
   }
   context.exit_code = answer.any_fits() || flags.exit_zero ? kExitOk : kExitNothingFits;
   return absl::OkStatus();
@@ -157,6 +158,7 @@ void AddCompareCommand(CLI::App& app, CommandContext& context) {
           "Draw the parts of each layout's step and memory into this SVG file");
   command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, if nothing fits");
   flags->output.AddFormat(*command);
+  flags->output.AddStyle(*command);
   flags->output.AddServer(*command, context);
   command_line::AddExample(
       *command,

@@ -48,7 +48,8 @@ std::string NetworkText(const planner::SizedRun& run) {
   return absl::StrFormat("%.3g GB/s", run.network_bytes_per_s / 1e9);
 }
 
-void PrintShortest(const planner::FastestAnswer& answer, std::ostream& out) {
+void PrintShortest(const planner::FastestAnswer& answer, const TextStyle& style,
+                   std::ostream& out) {
   Table table({"strategy", "time", "GPUs", "batch", "best layout", "MFU", "GiB/device", "memory",
                "network", "on a slow one"});
   for (const planner::ShortestRun& shortest : answer.strategies) {
@@ -61,7 +62,7 @@ void PrintShortest(const planner::FastestAnswer& answer, std::ostream& out) {
     const planner::Estimate& estimate = run->best->estimate;
     const int64_t bytes = estimate.memory.total_bytes();
     table.Add({StrategyText(shortest.strategy), Duration(run->seconds), FormatCount(run->devices),
-               FormatCount(run->global_batch), planner::RankedText(*run->best),
+               FormatCount(run->global_batch), LayoutText(*run->best, style),
                FormatPercent(estimate.mfu), FormatGib(bytes),
                FormatPercent(static_cast<double>(bytes) / static_cast<double>(answer.device_bytes)),
                NetworkText(*run), absl::StrFormat("%.2f x", run->slow_network_factor)});
@@ -101,11 +102,11 @@ void PrintProblems(const planner::FastestAnswer& answer, std::ostream& out) {
 }
 
 void PrintFastest(const planner::FastestQuery& query, const planner::FastestAnswer& answer,
-                  std::ostream& to) {
+                  const TextStyle& style, std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
   PrintScaleHeadline(query.plan, query.devices, answer.parameters, "any batch", out);
-  PrintNotes(answer.rests_on, answer.notes, out);
+  PrintNotes(answer.rests_on, answer.notes, style, out);
   out << absl::StrFormat(
       "\nThe shortest run of %.4g B tokens in small batches, and twice as many in batches of %.0f "
       "sequences (the critical batch);\ncompute hides up to %.0f %% of data-parallel "
@@ -113,7 +114,7 @@ void PrintFastest(const planner::FastestQuery& query, const planner::FastestAnsw
       "longer;\nslow: with a quarter of the cluster's %.3g GB/s:\n",
       query.critical.tokens / 1e9, query.critical.batch, 100.0 * query.overlap,
       100.0 * planner::kNearShortest, answer.network_bytes_per_s / 1e9);
-  PrintShortest(answer, out);
+  PrintShortest(answer, style, out);
   PrintProblems(answer, out);
   out << "\nBy number of devices:\n";
   PrintSizes(answer, out);
@@ -152,7 +153,7 @@ absl::Status Run(const FastestFlags& flags, CommandContext& context) {
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(ToJson(query, answer, context.now_s() - start_s), context.out);
   } else {
-    PrintFastest(query, answer, context.out);
+    PrintFastest(query, answer, flags.output.style, context.out);
   }
   context.exit_code = answer.any_fits() || flags.exit_zero ? kExitOk : kExitNothingFits;
   return absl::OkStatus();
@@ -191,6 +192,7 @@ void AddFastestCommand(CLI::App& app, CommandContext& context) {
           "Draw the time of each strategy over the numbers of devices into this SVG file");
   command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, if nothing fits");
   flags->output.AddFormat(*command);
+  flags->output.AddStyle(*command);
   flags->output.AddServer(*command, context);
   command_line::AddExample(*command,
                            "meshwright fastest --model llama-3-405b --cluster h100 --gpus "

@@ -40,7 +40,7 @@ std::string KindText(planner::LimitKind kind) {
   return std::string(meshwright::NameOf(planner::kLimitKindNames, kind));
 }
 
-void PrintLimits(const planner::FitAnswer& answer, std::ostream& out) {
+void PrintLimits(const planner::FitAnswer& answer, const TextStyle& style, std::ostream& out) {
   Table table({"", "asked", "largest", "best layout", "GiB/device", "of device", "step", "MFU",
                "does not fit", "over by"});
   for (const planner::Limit& limit : answer.limits) {
@@ -48,10 +48,10 @@ void PrintLimits(const planner::FitAnswer& answer, std::ostream& out) {
                                     OrDash(limit.largest)};
     if (limit.best) {
       const planner::Estimate& estimate = limit.best->estimate;
-      row.insert(row.end(), {planner::FormatLayout(limit.best->layout),
-                             FormatGib(estimate.memory.total_bytes()),
-                             FormatPercent(estimate.fraction_of_device),
-                             FormatSeconds(estimate.time.step_s()), FormatPercent(estimate.mfu)});
+      row.insert(row.end(),
+                 {LayoutText(limit.best->layout, style), FormatGib(estimate.memory.total_bytes()),
+                  FormatPercent(estimate.fraction_of_device), FormatSeconds(estimate.time.step_s()),
+                  FormatPercent(estimate.mfu)});
     } else {
       row.insert(row.end(), {"nothing fits", "-", "-", "-", "-"});
     }
@@ -63,14 +63,14 @@ void PrintLimits(const planner::FitAnswer& answer, std::ostream& out) {
 }
 
 void PrintFitAnswer(const planner::PlanQuery& query, const planner::FitAnswer& answer,
-                    std::ostream& to) {
+                    const TextStyle& style, std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
   PrintHeadline(query, answer.parameters, out);
-  PrintNotes(answer.rests_on, answer.notes, out);
+  PrintNotes(answer.rests_on, answer.notes, style, out);
   out << "\nThe largest under " << planner::MemoryCriterion(query) << " ("
       << FormatBytes(answer.allowed_bytes) << " a device), everything else as asked:\n";
-  PrintLimits(answer, out);
+  PrintLimits(answer, style, out);
   out << "\n";
   for (const std::string& sentence : answer.sentences) out << sentence << "\n";
 }
@@ -94,7 +94,7 @@ absl::Status Run(const FitFlags& flags, CommandContext& context) {
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(ToJson(query, flags.layout, answer, context.now_s() - start_s), context.out);
   } else {
-    PrintFitAnswer(query, answer, context.out);
+    PrintFitAnswer(query, answer, flags.output.style, context.out);
   }
   context.exit_code = answer.any_fits() || flags.exit_zero ? kExitOk : kExitNothingFits;
   return absl::OkStatus();
@@ -131,6 +131,7 @@ void AddFitCommand(CLI::App& app, CommandContext& context) {
           "file");
   command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, if nothing fits");
   flags->output.AddFormat(*command);
+  flags->output.AddStyle(*command);
   flags->output.AddServer(*command, context);
   command_line::AddExample(
       *command,

@@ -14,11 +14,12 @@
 #include "tools/cli/common/server_client.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/json_output.h"
+#include "tools/cli/plan/estimate_text.h"
 #include "tools/cli/plan/mine_source.h"
 #include "tools/cli/plan/planner_api.h"
 #include "tools/cli/plan/planner_json.h"
-#include "tools/cli/plan/planner_text.h"
 #include "tools/cli/plan/preset_tables.h"
+#include "tools/cli/plan/recommend_text.h"
 #include "tools/cli/plan/scale_command.h"
 #include "tools/cli/plan/search_flags.h"
 #include "tools/cli/plan/where_flags.h"
@@ -92,7 +93,7 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(ToJson(query, answer, elapsed_s), context.out);
   } else {
-    PrintRecommendation(query, answer, elapsed_s, context.out);
+    PrintRecommendation(query, answer, elapsed_s, flags.output.style, context.out);
   }
   context.exit_code = ExitCode(flags, !answer.result.layouts.empty());
   return absl::OkStatus();
@@ -109,7 +110,7 @@ absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(ToJson(query, answer, elapsed_s), context.out);
   } else {
-    PrintEstimate(query, answer, context.out);
+    PrintEstimate(query, answer, flags.output.style, context.out);
   }
   context.exit_code = ExitCode(flags, answer.fits());
   return absl::OkStatus();
@@ -204,6 +205,7 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
       ->option_text("S");
   AddExitZero(*command, *flags);
   flags->output.AddFormat(*command);
+  flags->output.AddStyle(*command);
   flags->output.AddServer(*command, context);
   command_line::AddExample(
       *command,
@@ -235,6 +237,7 @@ void AddEstimateCommand(CLI::App& app, CommandContext& context) {
       ->option_text("LAYOUT");
   AddExitZero(*command, *flags);
   flags->output.AddFormat(*command);
+  flags->output.AddStyle(*command);
   flags->output.AddServer(*command, context);
   command_line::AddExample(
       *command,

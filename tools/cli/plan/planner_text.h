@@ -1,5 +1,4 @@
-// These functions print the answers of `recommend` and `estimate`, and the lines that all answers
-// share.
+// These functions print, or return, the lines that answers of the planner share.
 #pragma once
 
 #include <ostream>
@@ -8,6 +7,7 @@
 
 #include "planner/report/answers.h"
 #include "planner/scaling/device_range.h"
+#include "tools/cli/common/text_style.h"
 
 namespace meshwright::cli {
 
@@ -19,13 +19,15 @@ void PrintHeadline(const planner::PlanQuery& query, const planner::ParameterCoun
 // batches in words.
 void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRange& range,
                         int64_t parameters, const std::string& batch, std::ostream& out);
-// Prints the evidence behind the answer's figures, and the notes.
+// Prints the evidence behind the answer's figures, in one line unless details are wanted; the
+// user's runs beside their estimates; and the notes.
 void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>& notes,
-                std::ostream& out);
+                const TextStyle& style, std::ostream& out);
 
-void PrintRecommendation(const planner::PlanQuery& query, const planner::RecommendAnswer& answer,
-                         double elapsed_s, std::ostream& out);
-void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswer& answer,
-                   std::ostream& out);
+// Returns the model with its parameters, the training and the framework of the query.
+std::string SettingsText(const planner::PlanQuery& query,
+                         const planner::ParameterCounts& parameters);
+// Returns between which steps and peaks 80 % of runs like this one lie.
+std::string IntervalSentence(const planner::Estimate& estimate);
 
 }  // namespace meshwright::cli

@@ -44,7 +44,7 @@ bool SaysPower(const planner::ScaleAnswer& answer) {
                      [](const planner::ScalePoint& point) { return point.energy.all_w > 0.0; });
 }
 
-void PrintPoints(const planner::ScaleAnswer& answer, std::ostream& out) {
+void PrintPoints(const planner::ScaleAnswer& answer, const TextStyle& style, std::ostream& out) {
   const bool power = SaysPower(answer);
   std::vector<std::string> header = {"GPUs", "batch", "best layout",  "GiB/device",
                                      "step", "MFU",   "tokens/s/GPU", "exposed"};
@@ -66,11 +66,10 @@ void PrintPoints(const planner::ScaleAnswer& answer, std::ostream& out) {
     }
     const planner::Estimate& estimate = point.best->estimate;
     const double step_s = estimate.time.step_s();
-    row.insert(row.end(),
-               {planner::RankedText(*point.best), FormatGib(estimate.memory.total_bytes()),
-                FormatSeconds(step_s), FormatPercent(estimate.mfu),
-                FormatCount(static_cast<int64_t>(estimate.tokens_per_s_per_gpu)),
-                FormatPercent(point.exposed)});
+    row.insert(row.end(), {LayoutText(*point.best, style), FormatGib(estimate.memory.total_bytes()),
+                           FormatSeconds(step_s), FormatPercent(estimate.mfu),
+                           FormatCount(static_cast<int64_t>(estimate.tokens_per_s_per_gpu)),
+                           FormatPercent(point.exposed)});
     for (const planner::TimePart part : planner::kTimeParts) {
       if (planner::StateOf(part) != planner::DeviceState::kExposed) continue;
       row.push_back(FormatPercent(estimate.time[part] / step_s));
@@ -86,19 +85,19 @@ void PrintPoints(const planner::ScaleAnswer& answer, std::ostream& out) {
 }
 
 void PrintScale(const planner::ScaleQuery& query, const planner::ScaleAnswer& answer,
-                std::ostream& to) {
+                const TextStyle& style, std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
   const std::string batch = absl::StrCat(
       "global batch ", FormatCount(query.plan.training.global_batch),
       query.weak ? " (a batch that grows with the devices)" : " (the same batch for all)");
   PrintScaleHeadline(query.plan, query.devices, answer.parameters, batch, out);
-  PrintNotes(answer.rests_on, answer.notes, out);
+  PrintNotes(answer.rests_on, answer.notes, style, out);
   out << "\nThe best layout that fits at each size; exposed: communication that compute does "
          "not "
          "hide, bubble and waiting, by part\nas shares of the step; return: relative gain in "
          "throughput over relative gain in devices, since the last size that fits:\n";
-  PrintPoints(answer, out);
+  PrintPoints(answer, style, out);
   for (const planner::ScalePoint& point : answer.points) {
     if (!point.best) out << FormatCount(point.devices) << " GPUs: " << point.problem << "\n";
   }
@@ -159,7 +158,7 @@ absl::Status RunScale(const planner::ScaleQuery& query, const OutputFlags& outpu
   if (output.format == OutputFormat::kJson) {
     PrintJson(ToJson(query, answer, context.now_s() - start_s), context.out);
   } else {
-    PrintScale(query, answer, context.out);
+    PrintScale(query, answer, output.style, context.out);
   }
   context.exit_code = answer.any_fits() || exit_zero ? kExitOk : kExitNothingFits;
   return absl::OkStatus();
@@ -189,6 +188,7 @@ void AddScaleCommand(CLI::App& app, CommandContext& context) {
       "Draw throughput, exposed time and energy over the numbers of devices into this SVG file");
   command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, if nothing fits");
   flags->output.AddFormat(*command);
+  flags->output.AddStyle(*command);
   flags->output.AddServer(*command, context);
   command_line::AddExample(
       *command,

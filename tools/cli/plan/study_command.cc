@@ -30,7 +30,7 @@ struct StudyFlags {
   bool exit_zero = false;
 };
 
-void PrintArms(const planner::Ablation& ablation, std::ostream& out) {
+void PrintArms(const planner::Ablation& ablation, const TextStyle& style, std::ostream& out) {
   Table table({"  ", "fastest layout", "GiB/device", "step", "MFU", "tokens/s/GPU"});
   for (const planner::Arm& arm : ablation.arms) {
     const std::string name = (arm.recommended ? "* " : "  ") + arm.name;
@@ -39,25 +39,24 @@ void PrintArms(const planner::Ablation& ablation, std::ostream& out) {
       continue;
     }
     const planner::Estimate& estimate = arm.best->estimate;
-    table.Add({name, planner::FormatLayout(arm.best->layout),
-               FormatGib(estimate.memory.total_bytes()), FormatSeconds(estimate.time.step_s()),
-               FormatPercent(estimate.mfu),
+    table.Add({name, LayoutText(arm.best->layout, style), FormatGib(estimate.memory.total_bytes()),
+               FormatSeconds(estimate.time.step_s()), FormatPercent(estimate.mfu),
                FormatCount(static_cast<int64_t>(estimate.tokens_per_s_per_gpu))});
   }
   table.Print(out);
 }
 
 void PrintStudy(const planner::PlanQuery& query, const planner::StudyAnswer& answer,
-                std::ostream& to) {
+                const TextStyle& style, std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
   PrintHeadline(query, answer.parameters, out);
-  PrintNotes(answer.rests_on, answer.notes, out);
+  PrintNotes(answer.rests_on, answer.notes, style, out);
   out << "\nRecommendations of arXiv 2311.05610, and the fastest layout that fits with each choice "
          "(* recommended):\n";
   for (const planner::Ablation& ablation : answer.ablations) {
     out << "\n" << ablation.recommendation << ".\n" << ablation.sentence << "\n";
-    PrintArms(ablation, out);
+    PrintArms(ablation, style, out);
   }
   out << "\n" << answer.sentence << "\n";
 }
@@ -80,7 +79,7 @@ absl::Status Run(const StudyFlags& flags, CommandContext& context) {
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(ToJson(query, answer, context.now_s() - start_s), context.out);
   } else {
-    PrintStudy(query, answer, context.out);
+    PrintStudy(query, answer, flags.output.style, context.out);
   }
   context.exit_code = answer.any_fits() || flags.exit_zero ? kExitOk : kExitNothingFits;
   return absl::OkStatus();
@@ -102,6 +101,7 @@ void AddStudyCommand(CLI::App& app, CommandContext& context) {
   AddPlot(*command, flags->plot, "Draw the MFU of each choice into this SVG file");
   command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, if nothing fits");
   flags->output.AddFormat(*command);
+  flags->output.AddStyle(*command);
   flags->output.AddServer(*command, context);
   command_line::AddExample(
       *command,

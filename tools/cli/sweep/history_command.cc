@@ -2,6 +2,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -35,7 +36,13 @@ struct HistoryFlags {
   int64_t limit = 10;
 };
 
-absl::StatusOr<std::vector<v1::Trial>> Ask(const HistoryFlags& flags) {
+// The trials that are shown, and whether there are more.
+struct Found {
+  std::vector<v1::Trial> trials;
+  bool more = false;
+};
+
+absl::StatusOr<Found> Ask(const HistoryFlags& flags) {
   RETURN_IF_ERROR(CheckRange("limit", flags.limit, 1, 100'000));
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server.OrDefault()));
   v1::ListTrialsRequest request;
@@ -53,7 +60,7 @@ absl::StatusOr<std::vector<v1::Trial>> Ask(const HistoryFlags& flags) {
     trials.insert(trials.end(), page->trials().begin(), page->trials().end());
     request.set_page_token(page->next_page_token());
   } while (!request.page_token().empty() && static_cast<int64_t>(trials.size()) < flags.limit);
-  return trials;
+  return Found{std::move(trials), !request.page_token().empty()};
 }
 
 // Returns which trial of which sweep it is, here or where it was measured.
@@ -67,25 +74,28 @@ std::string OriginText(const v1::Trial& trial) {
   return known.empty() ? "imported" : absl::StrCat("imported: ", absl::StrJoin(known, ", "));
 }
 
-void PrintText(const std::vector<v1::Trial>& trials, std::ostream& out) {
+void PrintText(const std::vector<v1::Trial>& trials, const TextStyle& style, std::ostream& out) {
   if (trials.empty()) {
     out << "No trial has a result for which this holds.\n";
     return;
   }
   const bool any_imported = std::any_of(trials.begin(), trials.end(),
                                         [](const v1::Trial& one) { return one.has_imported(); });
-  std::vector<std::string> header = {"trial",   "layout", "model", "cluster",   "GPUs",
-                                     "outcome", "MFU",    "step",  "GiB/device"};
+  std::vector<std::string> header = {"trial", "layout",   "model",     "cluster",
+                                     "GPUs",  "sequence", "batch",     "outcome",
+                                     "MFU",   "step",     "GiB/device"};
   if (any_imported) header.emplace_back("framework");
   Table table(header);
   for (const v1::Trial& trial : trials) {
     const v1::TrialFigures& figures = trial.figures();
     std::vector<std::string> row = {
         OriginText(trial),
-        trial.layout(),
+        LayoutText(trial.layout(), style),
         trial.model(),
         trial.cluster(),
         FormatCount(trial.gpus()),
+        FormatCount(trial.seq_len()),
+        FormatCount(trial.global_batch()),
         StateName(trial.state()),
         figures.has_mfu() ? FormatPercent(figures.mfu()) : "-",
         figures.has_step_s() ? FormatSeconds(figures.step_s()) : "-",
@@ -99,13 +109,16 @@ void PrintText(const std::vector<v1::Trial>& trials, std::ostream& out) {
 }
 
 absl::Status RunHistory(const HistoryFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const std::vector<v1::Trial> trials, Ask(flags));
+  ASSIGN_OR_RETURN(const Found found, Ask(flags));
   if (flags.output.format == OutputFormat::kText) {
-    PrintText(trials, context.out);
+    PrintText(found.trials, flags.output.style, context.out);
+    if (found.more) {
+      context.out << "the first " << found.trials.size() << "; --limit N shows more\n";
+    }
     return absl::OkStatus();
   }
-  HistoryText history;
-  for (const v1::Trial& trial : trials) history.trials.push_back({trial});
+  HistoryText history{.trials = {}, .more = found.more};
+  for (const v1::Trial& trial : found.trials) history.trials.push_back({trial});
   PrintJson(planner::WriteOrderedJson(history), context.out);
   return absl::OkStatus();
 }
@@ -128,6 +141,7 @@ void AddHistoryCommand(CLI::App& app, CommandContext& context) {
       ->option_text("mfu|step_s");
   command->add_option("--limit", flags->limit, "How many")->capture_default_str()->option_text("N");
   flags->output.AddFormat(*command);
+  flags->output.AddLong(*command);
   flags->output.AddServer(*command, context);
   // Added before the example, which subcommands added later would take over.
   AddHistoryImportCommand(*command, context);

@@ -45,6 +45,8 @@ void VisitFields(const PastTrialText& text, Visitor& visit) {
   visit({"model", "Name of the model"}, trial.model());
   visit({"cluster", "Name of the cluster"}, trial.cluster());
   visit({"gpus", "Devices that it takes, a count"}, int64_t{trial.gpus()});
+  visit({"seq_len", "Tokens per sequence"}, int64_t{trial.seq_len()});
+  visit({"global_batch", "Sequences per optimizer step"}, int64_t{trial.global_batch()});
   visit({"outcome", "State that it ended in"}, StateName(trial.state()));
   visit(planner::NullUnless(figures.has_mfu(),
                             {"mfu",
@@ -61,6 +63,7 @@ void VisitFields(const PastTrialText& text, Visitor& visit) {
 
 struct HistoryText {
   std::vector<PastTrialText> trials;
+  bool more = false;
 };
 
 template <typename Visitor>
@@ -69,6 +72,7 @@ void VisitFields(const HistoryText& history, Visitor& visit) {
                          "Trials with a result and runs from elsewhere, in the order that was "
                          "asked for"}),
         history.trials);
+  visit({"more", "Whether --limit leaves out others that match"}, history.more);
 }
 
 struct RefusedRowText {

@@ -106,7 +106,7 @@ void VisitFields(const AttemptText& text, Visitor& visit) {
   visit("policy_version", attempt.policy_version());
   visit(planner::Among(kAttemptEnds, "outcome"), wire::TextOf(attempt.outcome()));
   visit(planner::InMessage("reason", "end_reason"), attempt.reason());
-  for (const char* name : {"host", "start_time", "end_time"}) {
+  for (const char* name : {"host", "start_time", "end_time", "lease_end_time"}) {
     visit(planner::OnlyOnWire(name), planner::NoValue());
   }
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/text/status_macros.h"
 #include "executor/wire/wire.h"
 #include "planner/codec/json_codec.h"
@@ -32,6 +33,7 @@ struct SweepFlags {
   std::string name;
   int64_t after = 0;
   bool force = false;
+  bool yes = false;
   std::optional<int32_t> why;  // number of a trial or candidate
   std::string plot;
 };
@@ -99,7 +101,7 @@ absl::Status Show(const SweepFlags& flags, CommandContext& context) {
     RETURN_IF_ERROR(plot.Write(planner::SweepSvg("Sweep " + id, DrawnTrials(view))));
   }
   if (flags.output.format == OutputFormat::kText) {
-    PrintSweep(view, context.out);
+    PrintSweep(view, flags.output.style, context.out);
     PrintDrawing(view, context.out);
   } else {
     PrintJson(ShownSweepToJson(view), context.out);
@@ -129,6 +131,13 @@ absl::Status Cancel(const SweepFlags& flags, CommandContext& context) {
 absl::Status Delete(const SweepFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
+  if (!flags.yes) {
+    ASSIGN_OR_RETURN(const v1::Sweep sweep, ReadSweep(*stub, id));
+    const bool agreed = context.confirm(
+        absl::StrCat("Delete sweep ", id, " with its ", sweep.trials(),
+                     sweep.trials() == 1 ? " trial" : " trials", " and what they measured?"));
+    if (!agreed) return absl::CancelledError(absl::StrCat("sweep ", id, " is not deleted"));
+  }
   v1::DeleteSweepRequest request;
   request.set_name(FormatSweepName(id));
   request.set_force(flags.force);
@@ -167,12 +176,15 @@ void AddSweepCommand(CLI::App& app, CommandContext& context) {
                                "Show a sweep's measured and predicted steps, shortest step "
                                "first",
                                show, Show);
+  show->output.AddStyle(*showing);
   showing->add_option("--why", show->why, "Say why the layout with this number ran or did not run")
       ->option_text("NUMBER");
   AddPlot(*showing, show->plot,
           "Draw how it converged, and predicted against measured, into this SVG file");
   showing->get_option("--plot")->excludes("--why");
   AddSweepPlanCommand(*group, context);
+  AddSweepAskCommand(*group, context);
+  AddSweepTellCommand(*group, context);
   auto watch = std::make_shared<SweepFlags>();
   AddNamed(*group, context, "watch", "Follow a sweep; Ctrl-C detaches", watch, Watch)
       ->add_option("--after", watch->after, "Only events with a larger sequence number")
@@ -183,9 +195,10 @@ void AddSweepCommand(CLI::App& app, CommandContext& context) {
   AddNamed(*group, context, "cancel", "End a sweep; finished trials stay",
            std::make_shared<SweepFlags>(), Cancel);
   auto remove = std::make_shared<SweepFlags>();
-  AddNamed(*group, context, "delete", "Forget a sweep that has ended, with its trials", remove,
-           Delete)
-      ->add_flag("--force", remove->force, "If the sweep has not ended, cancel it first");
+  CLI::App* const removing = AddNamed(
+      *group, context, "delete", "Forget a sweep that has ended, with its trials", remove, Delete);
+  removing->add_flag("--force", remove->force, "If the sweep has not ended, cancel it first");
+  removing->add_flag("--yes", remove->yes, "Don't ask first; without a terminal nobody is asked");
 }
 
 }  // namespace meshwright::cli

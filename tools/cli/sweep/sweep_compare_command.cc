@@ -114,7 +114,7 @@ std::string RangeText(const TimeChange& change) {
   return absl::StrCat(ChangeText(*change.low), " to ", ChangeText(*change.high));
 }
 
-void PrintBoth(const SweepComparison& found, std::ostream& out) {
+void PrintBoth(const SweepComparison& found, const TextStyle& style, std::ostream& out) {
   if (found.both.empty()) {
     out << "No layout ran in both.\n";
     return;
@@ -123,7 +123,7 @@ void PrintBoth(const SweepComparison& found, std::ostream& out) {
   bool any_reused = false;
   for (const LayoutPair& pair : found.both) {
     any_reused = any_reused || pair.a.reused_from || pair.b.reused_from;
-    table.Add({pair.layout, StepText(pair.a), StepText(pair.b),
+    table.Add({LayoutText(pair.layout, style), StepText(pair.a), StepText(pair.b),
                pair.step ? ChangeText(pair.step->change) : "-",
                pair.step ? RangeText(*pair.step) : "-", pair.step ? NoiseText(*pair.step) : "-"});
   }
@@ -147,7 +147,8 @@ void PrintBoth(const SweepComparison& found, std::ostream& out) {
   if (any_reused) out << "+ the result of an earlier sweep's trial\n";
 }
 
-void PrintOnly(const std::string& name, const OnlyThere& only, std::ostream& out) {
+void PrintOnly(const std::string& name, const OnlyThere& only, const TextStyle& style,
+               std::ostream& out) {
   if (only.layouts == 0) return;
   std::vector<std::string> outcomes;
   outcomes.reserve(only.by_outcome.size());
@@ -157,36 +158,37 @@ void PrintOnly(const std::string& name, const OnlyThere& only, std::ostream& out
   out << "Only in " << name << ": " << only.layouts << (only.layouts == 1 ? " layout" : " layouts")
       << " (" << absl::StrJoin(outcomes, ", ") << ")";
   if (only.best) {
-    out << ", the best of them " << only.best->layout << " with "
+    out << ", the best of them " << LayoutText(only.best->layout, style) << " with "
         << FormatSeconds(*only.best->step_s);
   }
   out << "\n";
 }
 
-void PrintBest(const std::string& name, const std::optional<ComparedTrial>& best, Table& table) {
+void PrintBest(const std::string& name, const std::optional<ComparedTrial>& best,
+               const TextStyle& style, Table& table) {
   if (!best) {
     table.Add({name, "-", "-", "-", "-"});
     return;
   }
-  table.Add({name, best->layout, FormatSeconds(*best->step_s),
+  table.Add({name, LayoutText(best->layout, style), FormatSeconds(*best->step_s),
              best->step_low_s ? absl::StrCat(FormatSeconds(*best->step_low_s), " to ",
                                              FormatSeconds(*best->step_high_s))
                               : "-",
              best->mfu ? FormatPercent(*best->mfu) : "-"});
 }
 
-void Print(const SweepComparison& found, std::ostream& to) {
+void Print(const SweepComparison& found, const TextStyle& style, std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
   PrintDifferences(found, out);
   Table best({"best of", "layout", "step", "95 % interval", "MFU"});
-  PrintBest(found.a, found.best_a, best);
-  PrintBest(found.b, found.best_b, best);
+  PrintBest(found.a, found.best_a, style, best);
+  PrintBest(found.b, found.best_b, style, best);
   best.Print(out);
   out << "\n" << found.verdict << ".\n\n";
-  PrintBoth(found, out);
-  PrintOnly(found.a, found.only_a, out);
-  PrintOnly(found.b, found.only_b, out);
+  PrintBoth(found, style, out);
+  PrintOnly(found.a, found.only_a, style, out);
+  PrintOnly(found.b, found.only_b, style, out);
   for (const std::string& note : found.notes) out << "note: " << note << "\n";
 }
 
@@ -207,7 +209,7 @@ absl::Status Compare(const SweepCompareFlags& flags, CommandContext& context) {
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(planner::WriteOrderedJson(found), context.out);
   } else {
-    Print(found, context.out);
+    Print(found, flags.output.style, context.out);
   }
   return absl::OkStatus();
 }
@@ -221,6 +223,7 @@ void AddSweepCompareCommand(CLI::App& group, CommandContext& context) {
                                      "noise",
                                      flags, Compare);
   flags->output.AddFormat(*command);
+  flags->output.AddLong(*command);
   command->add_option("A", flags->a, "Name of a sweep")->required()->option_text("A");
   command->add_option("B", flags->b, "Name of the sweep to compare with A")
       ->required()

@@ -56,9 +56,9 @@ ordered_json PartOf(const ordered_json& json, const char* key) {
 ordered_json RequestOf(const v1::Sweep& sweep) {
   const ordered_json all = SweepToJson(sweep);
   ordered_json request = ordered_json::object();
-  for (const char* key : {"profile", "profile_hash", "gpus", "device_kind", "runner", "steps",
-                          "seed", "memory_limit_bytes", "candidates", "max_trials", "min_gain",
-                          "rerun_of", "planner_version"}) {
+  for (const char* key : {"profile", "profile_hash", "gpus", "device_kind", "runner", "ask",
+                          "steps", "seed", "memory_limit_bytes", "candidates", "max_trials",
+                          "min_gain", "rerun_of", "planner_version"}) {
     request[key] = all[key];
   }
   const ordered_json asked = PartOf(Parsed(sweep.request_json()), "create_sweep");

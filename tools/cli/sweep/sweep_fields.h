@@ -70,6 +70,7 @@ void VisitFields(const SweepText& text, Visitor& visit) {
   visit("gpus", int64_t{sweep.gpus()});
   visit("device_kind", wire::TextOf(sweep.device_kind()));
   visit("runner", sweep.runner());
+  visit("ask", sweep.ask());
   visit("seq_len", int64_t{sweep.seq_len()});
   visit("global_batch", int64_t{sweep.global_batch()});
   visit("dtype", wire::TextOf(sweep.dtype()));
@@ -195,8 +196,8 @@ void VisitFields(const TrialText& text, Visitor& visit) {
   visit(NullWithout(view.unreadable, "unreadable"), view.unreadable);
   // `sweep show` prints no attempts and no plans. Model, cluster and gpus are keys of the sweep.
   // VisitComparison() computes the figures anew. No trial of a sweep is imported.
-  for (const char* name :
-       {"attempts", "plan_json", "model", "cluster", "gpus", "figures", "imported"}) {
+  for (const char* name : {"attempts", "plan_json", "model", "cluster", "gpus", "seq_len",
+                           "global_batch", "figures", "imported"}) {
     visit(planner::OnlyOnWire(name), planner::NoValue());
   }
 }

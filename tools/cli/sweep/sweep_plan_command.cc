@@ -41,14 +41,14 @@ std::vector<const v1::Candidate*> LeftByGain(const v1::SweepPlan& plan) {
   return left;
 }
 
-void PrintPlan(const v1::SweepPlan& plan, std::ostream& to) {
+void PrintPlan(const v1::SweepPlan& plan, const TextStyle& style, std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
   if (plan.related_results() > 0) out << CorrectedBy(plan) << "\n";
   int32_t place = 0;
   for (const v1::NextTrial& next : plan.trials()) {
-    out << ++place << ". " << next.layout() << "\n   candidate " << next.number() << ": "
-        << next.reason() << "\n";
+    out << ++place << ". " << LayoutText(next.layout(), style) << "\n   candidate " << next.number()
+        << ": " << next.reason() << "\n";
   }
   if (!plan.stop_reason().empty()) {
     out << (place == 0 ? "No trial runs next: " : "Then the sweep stops: ") << plan.stop_reason()
@@ -60,7 +60,7 @@ void PrintPlan(const v1::SweepPlan& plan, std::ostream& to) {
   Table table({"#", "layout", "predicted", "believed", "within", "out of memory", "expected gain"});
   for (size_t i = 0; i < std::min(left.size(), kMostRows); ++i) {
     const v1::Candidate& candidate = *left[i];
-    table.Add({std::to_string(candidate.number()), candidate.layout(),
+    table.Add({std::to_string(candidate.number()), LayoutText(candidate.layout(), style),
                FormatSeconds(candidate.predicted_step_s()), FormatSeconds(candidate.step_s()),
                FormatPercent(candidate.spread()), FormatPercent(candidate.oom_probability()),
                plan.has_best_step_s() ? FormatPercent(candidate.expected_gain()) : "-"});
@@ -78,7 +78,7 @@ absl::Status RunPlan(const SweepPlanFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
   ASSIGN_OR_RETURN(const v1::SweepPlan plan, ReadPlan(*stub, id, flags.trials));
   if (flags.output.format == OutputFormat::kText) {
-    PrintPlan(plan, context.out);
+    PrintPlan(plan, flags.output.style, context.out);
     return absl::OkStatus();
   }
   PrintJson(planner::WriteOrderedJson(SweepPlanText{id, plan}), context.out);
@@ -94,6 +94,7 @@ void AddSweepPlanCommand(CLI::App& group, CommandContext& context) {
                                   "without running them",
                                   flags, RunPlan);
   flags->output.AddFormat(*plan);
+  flags->output.AddLong(*plan);
   plan->add_option("name", flags->name, "Name of the sweep")->required()->option_text("NAME");
   plan->add_option("--trials", flags->trials, "How many trials ahead")
       ->capture_default_str()

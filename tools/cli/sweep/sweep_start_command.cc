@@ -45,6 +45,7 @@ struct StartFlags {
   std::optional<double> memory_limit_gib;
   std::string runner;
   std::vector<std::string> fields;  // KEY=VALUE
+  bool ask = false;
   bool watch = false;
 };
 
@@ -70,6 +71,7 @@ absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const StartFlags& flags,
     // The server plans by the runner's own profile.
     if (flags.query.framework == kWorkersProfile) request.mutable_plan()->clear_framework();
   }
+  request.set_ask(flags.ask);
   if (flags.steps) RETURN_IF_ERROR(CheckRange("steps", *flags.steps, 1, trial::kMostSteps));
   RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
   request.set_trials(flags.trials);
@@ -93,6 +95,10 @@ std::string PlannedAs(const v1::Sweep& sweep) {
   if (!sweep.runner().empty()) {
     return absl::StrCat("planned as framework ", profile, "; its trials are commands of ",
                         sweep.runner());
+  }
+  if (sweep.ask()) {
+    return absl::StrCat("planned as framework ", profile, "; meshwright sweep ask ",
+                        ShortName(sweep.name()), " hands out its trials");
   }
   if (profile == kWorkersProfile) {
     return "planned as the worker runs (framework meshwright), for that is what its trials "
@@ -251,6 +257,12 @@ void AddSweepStartCommand(CLI::App& group, CommandContext& context) {
       ->needs(runner)
       ->allow_extra_args(false)
       ->option_text("KEY=VALUE");
+  start
+      ->add_flag(
+          "--ask", flags->ask,
+          "Hand the trials out one by one (sweep ask) to people who run them with a launcher "
+          "of their own and tell the results (sweep tell), instead of running them on agents")
+      ->excludes(runner);
   start
       ->add_option("--memory-limit-gib", flags->memory_limit_gib,
                    "Memory limit of each rank in GiB, in the prediction and in the trial")

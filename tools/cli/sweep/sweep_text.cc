@@ -19,6 +19,7 @@
 #include "tools/cli/common/utilisation_text.h"
 #include "tools/cli/common/wire_text.h"
 #include "tools/cli/io/folded_text.h"
+#include "tools/cli/io/prose.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
 
@@ -56,7 +57,7 @@ std::string IntervalText(const StepSpread& step) {
   return absl::StrCat(FormatSeconds(step.low_s()), " to ", FormatSeconds(step.high_s()));
 }
 
-std::vector<std::string> TrialRow(const TrialView& view) {
+std::vector<std::string> TrialRow(const TrialView& view, const TextStyle& style) {
   const planner::Estimate predicted =
       view.predicted ? view.predicted->estimate : planner::Estimate();
   const auto of_prediction = [&](std::string text) {
@@ -66,23 +67,26 @@ std::vector<std::string> TrialRow(const TrialView& view) {
   const auto compared = [&](const auto& text_of) {
     return view.compared ? text_of(*view.compared) : std::string("-");
   };
-  return {
+  std::vector<std::string> row = {
       compared([](const ComparedStep& c) {
         return absl::StrCat(c.rank.rank, c.rank.shared ? "=" : "");
       }),
       absl::StrCat(NumberOf(view.trial.name()), view.trial.requested() ? "*" : "",
                    view.trial.reused_from().empty() ? "" : "+"),
-      view.trial.layout(),
+      LayoutText(view.trial.layout(), style),
       StateName(view.trial.state()),
       compared([](const ComparedStep& c) { return FormatSeconds(c.step.step_s); }),
-      compared([](const ComparedStep& c) { return IntervalText(c.step); }),
-      of_prediction(FormatSeconds(predicted.time.step_s())),
-      compared([](const ComparedStep& c) { return FormatPercent(c.mfu); }),
-      compared([](const ComparedStep& c) { return FormatPercent(c.mfu_causal); }),
-      of_prediction(FormatPercent(predicted.mfu)),
-      peak_bytes > 0 ? FormatBytes(peak_bytes) : "-",
-      of_prediction(FormatBytes(predicted.memory.allocator_bytes())),
-  };
+      of_prediction(FormatSeconds(predicted.time.step_s()))};
+  if (style.details) {
+    row.insert(row.end(),
+               {compared([](const ComparedStep& c) { return IntervalText(c.step); }),
+                compared([](const ComparedStep& c) { return FormatPercent(c.mfu); }),
+                compared([](const ComparedStep& c) { return FormatPercent(c.mfu_causal); }),
+                of_prediction(FormatPercent(predicted.mfu))});
+  }
+  row.insert(row.end(), {peak_bytes > 0 ? FormatBytes(peak_bytes) : "-",
+                         of_prediction(FormatBytes(predicted.memory.allocator_bytes()))});
+  return row;
 }
 
 // Explains the marks that occur in the table.
@@ -221,40 +225,10 @@ void PrintSweeps(const std::vector<v1::Sweep>& sweeps, std::ostream& out) {
   table.Print(out);
 }
 
-void PrintSweep(const ShownSweep& shown, std::ostream& to) {
-  FoldedText text(to);
-  std::ostream& out = text.stream();
-  const v1::Sweep& sweep = shown.sweep;
-  out << absl::StrFormat("sweep %s: %s (%s)\n", ShortName(sweep.name()), StateName(sweep.state()),
-                         sweep.reason());
-  out << absl::StrFormat(
-      "%s on %d x %s, sequence length %d, global batch %d, %s, up to %d steps, seed %d, profile "
-      "%s\n",
-      sweep.model(), sweep.gpus(), sweep.cluster(), sweep.seq_len(), sweep.global_batch(),
-      wire::TextOf(sweep.dtype()), sweep.steps(), sweep.seed(), sweep.profile());
-  if (!sweep.rerun_of().empty()) {
-    out << "the trials of sweep " << ShortName(sweep.rerun_of()) << " again\n";
-  }
-  if (sweep.max_trials() != 0) {
-    out << absl::StrFormat(
-        "%d of %d layouts have trials, at most %d may; meshwright sweep plan %s says what "
-        "is believed of the others\n",
-        sweep.trials(), sweep.candidates(), sweep.max_trials(), ShortName(sweep.name()));
-  }
-  const v1::Funnel& funnel = sweep.funnel();
-  if (funnel.enumerated() > 0) {
-    out << absl::StrFormat("%s layouts enumerated: %s invalid, %s over memory, %s evaluated\n",
-                           FormatCount(funnel.enumerated()), FormatCount(funnel.invalid()),
-                           FormatCount(funnel.memory()), FormatCount(funnel.evaluated()));
-  }
-  out << "every MFU is a share of " << FormatFlops(shown.peak_flops) << " a rank, the stated "
-      << wire::TextOf(sweep.dtype()) << " peak of " << FirstClause(PeakSource(shown.cluster))
-      << "\n\n";
-  Table table({"rank", "#", "layout", "state", "step measured", "95 % interval", "predicted",
-               "MFU measured", "causal", "predicted", "peak memory measured", "predicted"});
-  for (const TrialView& view : shown.trials) table.Add(TrialRow(view));
-  table.StyleColumn(3, StateStyle);
-  table.Print(out);
+namespace {
+
+// Prints what failed, and why.
+void PrintProblems(const ShownSweep& shown, std::ostream& out) {
   for (const TrialView& view : shown.trials) {
     if (view.trial.state() != v1::TRIAL_STATE_OK) {
       out << NumberOf(view.trial.name()) << ": " << FirstLine(view.trial.reason()) << "\n";
@@ -266,7 +240,102 @@ void PrintSweep(const ShownSweep& shown, std::ostream& to) {
           << ": the server's records can't be read: " << FirstLine(view.unreadable) << "\n";
     }
   }
+}
+
+void PrintTable(const ShownSweep& shown, const TextStyle& style, std::ostream& out) {
+  std::vector<std::string> header = {"rank", "#", "layout", "state", "step", "predicted"};
+  if (style.details) {
+    header.insert(header.end(), {"95 % interval", "MFU", "causal", "predicted"});
+  }
+  header.insert(header.end(), {"memory", "predicted"});
+  Table table(std::move(header));
+  for (const TrialView& view : shown.trials) table.Add(TrialRow(view, style));
+  table.StyleColumn(3, StateStyle);
+  table.Print(out);
+}
+
+// Returns the fastest measured layout, or that there is none yet.
+std::string BestSentence(const ShownSweep& shown, const TextStyle& style) {
+  const auto best = std::find_if(
+      shown.trials.begin(), shown.trials.end(),
+      [](const TrialView& view) { return view.compared && view.compared->rank.rank == 1; });
+  if (best == shown.trials.end()) return "No layout has been measured.";
+  const ComparedStep& c = *best->compared;
+  const auto shared =
+      std::count_if(shown.trials.begin(), shown.trials.end(), [](const TrialView& view) {
+        return view.compared && view.compared->rank.rank == 1 && view.compared->rank.shared;
+      });
+  std::string text =
+      absl::StrCat(LayoutText(best->trial.layout(), style),
+                   " is measured to be fastest: ", FormatSeconds(c.step.step_s), " a step");
+  if (c.step.interval) absl::StrAppend(&text, " (95 %: ", IntervalText(c.step), ")");
+  absl::StrAppend(&text, ", ", FormatPercent(c.mfu), " MFU; predicted were ",
+                  FormatSeconds(best->predicted->estimate.time.step_s()), ".");
+  if (shared > 1) {
+    absl::StrAppend(&text, " ", shared - 1, shared == 2 ? " other layout" : " other layouts",
+                    " may be as fast, by the intervals of the medians.");
+  }
+  return text;
+}
+
+void PrintOrigin(const ShownSweep& shown, std::ostream& out) {
+  const v1::Sweep& sweep = shown.sweep;
+  PrintProse(
+      absl::StrFormat("%s on %d x %s, sequence %s, global batch %s, %s, up to %d steps, seed %d, "
+                      "framework %s",
+                      sweep.model(), sweep.gpus(), sweep.cluster(), FormatCount(sweep.seq_len()),
+                      FormatCount(sweep.global_batch()), wire::TextOf(sweep.dtype()), sweep.steps(),
+                      sweep.seed(), sweep.profile()),
+      out);
+  if (!sweep.rerun_of().empty()) {
+    out << "the trials of sweep " << ShortName(sweep.rerun_of()) << " again\n";
+  }
+  if (!sweep.runner().empty()) PrintProse("trials are commands of " + sweep.runner(), out);
+  if (sweep.max_trials() != 0) {
+    PrintProse(absl::StrFormat(
+                   "%d of %d layouts have trials, at most %d may; meshwright sweep plan "
+                   "%s says what is believed of the others",
+                   sweep.trials(), sweep.candidates(), sweep.max_trials(), ShortName(sweep.name())),
+               out);
+  }
+}
+
+void PrintFunnel(const ShownSweep& shown, std::ostream& out) {
+  const v1::Sweep& sweep = shown.sweep;
+  const v1::Funnel& funnel = sweep.funnel();
+  if (funnel.enumerated() > 0) {
+    PrintProse(absl::StrFormat("%s layouts enumerated: %s invalid, %s over memory, %s evaluated",
+                               FormatCount(funnel.enumerated()), FormatCount(funnel.invalid()),
+                               FormatCount(funnel.memory()), FormatCount(funnel.evaluated())),
+               out);
+  }
+  PrintProse(absl::StrCat("every MFU is a share of ", FormatFlops(shown.peak_flops),
+                          " a rank, the stated ", wire::TextOf(sweep.dtype()), " peak of ",
+                          FirstClause(PeakSource(shown.cluster))),
+             out);
+}
+
+}  // namespace
+
+void PrintSweep(const ShownSweep& shown, const TextStyle& style, std::ostream& to) {
+  FoldedText text(to);
+  std::ostream& out = text.stream();
+  const v1::Sweep& sweep = shown.sweep;
+  PrintProse(BestSentence(shown, style), out);
+  PrintProse(absl::StrCat("sweep ", ShortName(sweep.name()), " is ", StateName(sweep.state()), ": ",
+                          sweep.reason()),
+             out);
+  out << "\n";
+  PrintTable(shown, style, out);
+  PrintProblems(shown, out);
   PrintLegend(shown, out);
+  out << "\n";
+  PrintOrigin(shown, out);
+  if (style.details) {
+    PrintFunnel(shown, out);
+  } else {
+    out << "--details: intervals, MFU, what was searched\n";
+  }
 }
 
 }  // namespace meshwright::cli

@@ -11,6 +11,7 @@
 #include "meshwright/v1/sweeps.pb.h"
 #include "planner/search/search.h"
 #include "planner/spec/cluster_spec.h"
+#include "tools/cli/common/text_style.h"
 #include "tools/cli/common/wire_text.h"
 #include "tools/cli/sweep/sweep_ranking.h"
 
@@ -64,7 +65,8 @@ std::string TrialCountsText(const v1::Sweep& sweep);
 std::string CorrectedBy(const v1::SweepPlan& plan);
 
 void PrintSweeps(const std::vector<v1::Sweep>& sweeps, std::ostream& out);
-// Prints the sweep, its funnel, and its trials with measured beside predicted.
-void PrintSweep(const ShownSweep& shown, std::ostream& out);
+// Prints the fastest measured layout, the sweep's state, and its trials with measured beside
+// predicted; with details, intervals, MFU and the funnel too.
+void PrintSweep(const ShownSweep& shown, const TextStyle& style, std::ostream& out);
 
 }  // namespace meshwright::cli

@@ -60,19 +60,13 @@ class ModelSource : public testing::Test {
   }
 
   CommandOutput Estimate(const std::string& model, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words = {"estimate",
-                                      "--model",
-                                      model,
-                                      "--cluster",
-                                      "h100",
-                                      "--gpus",
-                                      "8",
-                                      "--seq-len",
-                                      "4096",
-                                      "--global-batch",
-                                      "8",
-                                      "--layout",
-                                      "tp8.pp1.dp1.mb1.sp1",
+    std::vector<std::string> words = {"estimate",       "--details",
+                                      "--model",        model,
+                                      "--cluster",      "h100",
+                                      "--gpus",         "8",
+                                      "--seq-len",      "4096",
+                                      "--global-batch", "8",
+                                      "--layout",       "tp8.pp1.dp1.mb1.sp1",
                                       "--exit-zero"};
     words.insert(words.end(), more.begin(), more.end());
     return RunCommand(words, "/nonexistent", kNeverInterrupted, {{}, "there is none"},

@@ -72,7 +72,7 @@ TEST(RecommendMine, TakesAFileInPlaceOfALayout) {
       RunCommand({"recommend", "--model", "llama-3-70b", "--cluster", "h100", "--gpus", "64",
                   "--seq-len", "4096", "--global-batch", "256", "--mine", path});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("Mine, tp4.cp1.pp4.dp4.mb1"));
+  EXPECT_THAT(run.out, HasSubstr("Mine, tp4.pp4.dp4"));
   EXPECT_THAT(run.err, HasSubstr("leaves aside what changes memory or time: --fp8-param-gather"));
   EXPECT_THAT(run.err, HasSubstr("the file has a batch of 512, the question 256"));
 }

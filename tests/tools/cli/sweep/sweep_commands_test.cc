@@ -90,10 +90,12 @@ TEST_F(SweepCommandsTest, ShowRanksByStepAndSaysWhatIsNotToldApart) {
     EXPECT_LT(trial["mfu_causal"], trial["mfu"]);
   }
   const CommandOutput text = Sweep({"show", "s"});
-  EXPECT_THAT(text.out, AllOf(HasSubstr("430.0 ms to 570.0 ms"), HasSubstr("  1="),
-                              HasSubstr("= not told apart from another"),
-                              HasSubstr("a rank, the stated fp32 peak of local-cpu"),
-                              Not(HasSubstr("named with --layout"))));
+  EXPECT_THAT(text.out, AllOf(HasSubstr("is measured to be fastest: 500.0 ms a step"),
+                              HasSubstr("  1="), HasSubstr("= not told apart from another"),
+                              Not(HasSubstr("asked for with --layout"))));
+  const CommandOutput details = Sweep({"show", "s", "--details"});
+  EXPECT_THAT(details.out, AllOf(HasSubstr("430.0 ms to 570.0 ms"),
+                                 HasSubstr("a rank, the stated fp32 peak of local-cpu")));
 }
 
 TEST_F(SweepCommandsTest, WithoutIntervalsShowSaysSo) {
@@ -240,6 +242,37 @@ TEST_F(SweepCommandsTest, DeleteTakesWhatHasEndedOrForce) {
   ASSERT_EQ(Sweep({"cancel", "s"}).exit_code, 0);
   run = Sweep({"delete", "s", "--format", "json"});
   EXPECT_EQ(json::parse(run.out)["deleted"], "s");
+}
+
+TEST_F(SweepCommandsTest, AskHandsOutALayoutWithItsExportAndTellBringsTheResult) {
+  CommandOutput run = StartTiny("s", {"--trials", "2", "--candidates", "2", "--min-gain", "0",
+                                      "--framework", "megatron", "--ask"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("meshwright sweep ask s hands out its trials"));
+  run = Sweep({"ask", "s", "--to", "megatron", "--lease", "2d", "--format", "json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json asked = json::parse(run.out);
+  EXPECT_EQ(asked["trial"], "s/trials/1");
+  EXPECT_THAT(asked["export"]["text"].get<std::string>(), HasSubstr("torchrun"));
+  const std::string token = asked["token"];
+  const auto tell = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"tell", "s", "--trial", "1", "--token", token});
+    return Sweep(more);
+  };
+  EXPECT_THAT(tell({}).err, HasSubstr("must be ok, oom or failed"));
+  EXPECT_THAT(tell({"--outcome", "ok"}).err, HasSubstr("--step-s"));
+  EXPECT_THAT(tell({"--renew", "soon"}).err, HasSubstr("must be a time such as"));
+  EXPECT_THAT(tell({"--renew", "3d"}).out, HasSubstr("it is yours until"));
+  run = tell({"--outcome", "ok", "--step-s", "0.5", "--peak-bytes", "61e6"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("trial 1 of s is ok: 0.5 s per step"));
+  EXPECT_EQ(tell({"--outcome", "oom"}).exit_code, 2);
+  // In words, with the command that tells the result.
+  run = Sweep({"ask", "s"});
+  EXPECT_THAT(run.out, AllOf(HasSubstr("trial 2 of s, yours until"),
+                             HasSubstr("meshwright sweep tell s --trial 2 --token 1-")));
+  EXPECT_THAT(Sweep({"ask", "s"}).err, HasSubstr("has no trial to hand out now"));
+  EXPECT_EQ(Show("s")["sweep"]["ask"], true);
 }
 
 TEST_F(SweepCommandsTest, RerunTakesTheSameLayoutsUnderANewName) {

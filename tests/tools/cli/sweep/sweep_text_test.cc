@@ -53,7 +53,7 @@ TEST(SweepTextTest, ShowsWhatCanBeReadAndMarksTheRest) {
   damaged.set_unreadable("the result: step_s = null: expected a number");
   damaged.mutable_predicted()->set_layout("nonsense");
   std::ostringstream out;
-  PrintSweep(Shown({SomeTrial(1), damaged}), out);
+  PrintSweep(Shown({SomeTrial(1), damaged}), {}, out);
   EXPECT_THAT(out.str(), HasSubstr("250.0 ms"));
   EXPECT_THAT(out.str(), HasSubstr("2: the server's records can't be read: the result: step_s = "
                                    "null: expected a number; the prediction: layout = nonsense"));
@@ -70,7 +70,7 @@ TEST(SweepTextTest, EndsAFailureWithWhatTheWorkerSaidLast) {
   trial.set_reason("rank 0 ended with exit code 3");
   *trial.mutable_measured() = wire::ToWire(failed);
   std::ostringstream out;
-  PrintSweep(Shown({trial}), out);
+  PrintSweep(Shown({trial}), {}, out);
   EXPECT_THAT(out.str(), HasSubstr("1: rank 0 ended with exit code 3\n   libfoo is missing\n"));
 }
 

@@ -1,0 +1,22 @@
+// CallerName() names a caller where an agent's name may stand too, such as the member of an
+// attempt.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace meshwright::server {
+
+// `actor` is the caller as events name it ("token NAME", "certificate NAME"); empty if callers need
+// not authenticate. The returned text has a space, so that it never is the name of an agent.
+inline std::string CallerName(const std::string& actor) {
+  return actor.empty() ? "a caller" : actor;
+}
+
+// Returns who delivers a result: the agent, or the caller who tells it (TrialFinished).
+inline std::string DelivererName(const std::string& agent,
+                                 const std::optional<std::string>& told_by) {
+  return told_by ? CallerName(*told_by) : "agent " + agent;
+}
+
+}  // namespace meshwright::server

@@ -1,0 +1,203 @@
+#include "tools/cli/plan/estimate_text.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tools/cli/io/folded_text.h"
+#include "tools/cli/io/prose.h"
+#include "tools/cli/io/table.h"
+#include "tools/cli/io/text.h"
+#include "tools/cli/plan/planner_text.h"
+
+namespace meshwright::cli {
+namespace {
+
+void PrintStages(const planner::EstimateAnswer& answer, std::ostream& out) {
+  out << "memory of one device by pipeline rank, GiB (*: the fullest):\n";
+  std::vector<std::string> header = {"  rank"};
+  const std::vector<planner::MemoryPart> parts = planner::ShownParts(answer.estimate);
+  for (const planner::MemoryPart part : parts) header.emplace_back(planner::PartName(part));
+  header.insert(header.end(), {"total", "of device"});
+  Table table(std::move(header));
+  for (const planner::StageMemory& stage : answer.explanation.stages) {
+    const int32_t rank = stage.memory.pipeline_rank;
+    const bool binds = rank == answer.estimate.memory.pipeline_rank;
+    std::vector<std::string> row = {(binds ? "* " : "  ") + std::to_string(rank)};
+    for (const planner::MemoryPart part : parts) {
+      row.push_back(FormatGib(planner::PartBytes(stage.memory, part)));
+    }
+    row.push_back(FormatGib(stage.memory.total_bytes()));
+    row.push_back(FormatPercent(stage.fraction_of_device));
+    table.Add(std::move(row));
+  }
+  table.Print(out);
+}
+
+void PrintFit(const planner::EstimateAnswer& answer, std::ostream& out) {
+  const planner::Estimate& e = answer.estimate;
+  out << "  " << planner::MemorySentence(e) << "\n";
+  const int64_t spare = answer.allowed_bytes - e.memory.total_bytes();
+  out << "  " << FormatPercent(e.fraction_of_device) << " of the device: "
+      << (answer.fits() ? "fits under the 80 % rule with " : "over the 80 % rule by ")
+      << FormatBytes(std::abs(spare)) << (answer.fits() ? " to spare" : "")
+      << "; probability of running out of memory " << FormatPercent(e.oom_probability)
+      << "\n  80 % of runs like this one peak at " << FormatBytes(e.peak_low_bytes) << " to "
+      << FormatBytes(e.peak_high_bytes) << "\n";
+  const planner::Explanation& why = answer.explanation;
+  if (why.experts) out << "  " << why.experts->sentence << "\n";
+  if (why.latent_attention) out << "  " << why.latent_attention->sentence << "\n";
+  if (why.offload) out << "  " << why.offload->sentence << "\n";
+  const std::string change = planner::ChangeSentence(answer.ranked(), why);
+  if (!change.empty()) out << "  " << change << "\n";
+  if (why.other_imbalance) out << "  " << why.other_imbalance->sentence << "\n";
+}
+
+void PrintTimeTable(const planner::RankedLayout& ranked, std::ostream& out) {
+  const planner::Estimate& e = ranked.estimate;
+  const double step_s = e.time.step_s();
+  out << "time of one step:\n";
+  Table table({"  part", "seconds", "share"});
+  const auto add = [&](std::string_view name, double seconds) {
+    table.Add({"  " + std::string(name), absl::StrFormat("%.6f", seconds),
+               FormatPercent(seconds / step_s)});
+  };
+  for (const planner::TimePart part : planner::kTimeParts)
+    add(planner::PartName(part), e.time[part]);
+  add("step", step_s);
+  table.Print(out);
+  out << "  " << planner::TimeSentence(ranked) << "\n";
+  if (e.step_high_s > e.step_low_s) {
+    out << "  80 % of runs like this one take " << FormatSeconds(e.step_low_s) << " to "
+        << FormatSeconds(e.step_high_s) << " per step\n";
+  }
+}
+
+void PrintDetails(const planner::PlanQuery& query, const planner::EstimateAnswer& answer,
+                  const TextStyle& style, std::ostream& out) {
+  const planner::Estimate& e = answer.estimate;
+  PrintHeadline(query, answer.counts, out);
+  PrintNotes(answer.rests_on, answer.notes, style, out);
+  out << LayoutText(answer.layout, style) << ", up to "
+      << FormatParameters(answer.parameters_per_gpu) << " parameters on a GPU; "
+      << FormatCount(answer.micro_batches)
+      << (answer.micro_batches == 1 ? " micro-batch" : " micro-batches") << " a step on each rank, "
+      << FormatCount(answer.tokens_per_step) << " tokens a step\n\n";
+  PrintStages(answer, out);
+  PrintFit(answer, out);
+  out << "\n";
+  PrintTimeTable(answer.ranked(), out);
+  out << absl::StrFormat(
+      "\npredicted MFU %s (PaLM), %s (causal); per GPU %.1f TFLOP/s (PaLM), %.1f (causal) and %s "
+      "tokens/s; %s tokens/s in all\n",
+      FormatPercent(e.mfu), FormatPercent(e.mfu_causal), e.tflops_per_gpu, e.tflops_per_gpu_causal,
+      FormatCount(static_cast<int64_t>(e.tokens_per_s_per_gpu)),
+      FormatCount(static_cast<int64_t>(e.tokens_per_s)));
+}
+
+// Returns "tp2.dp32.zero1.sp1 trains llama-3-8b on 64 x h100 in 3.55 s a step …", or that it does
+// not fit.
+std::string VerdictSentence(const planner::PlanQuery& query, const planner::EstimateAnswer& answer,
+                            const TextStyle& style) {
+  const planner::Estimate& e = answer.estimate;
+  const int64_t spare = answer.allowed_bytes - e.memory.total_bytes();
+  const std::string where =
+      absl::StrCat(query.model.name, " on ", FormatCount(query.devices), " x ", query.cluster.name);
+  const std::string need = absl::StrCat(
+      FormatGib(e.memory.total_bytes()), " GiB a device (", FormatPercent(e.fraction_of_device),
+      " of it), ", answer.fits() ? "under" : "over", " the 80 % rule by ",
+      FormatGib(std::abs(spare)), " GiB; P(OOM) is ", FormatPercent(e.oom_probability), ".");
+  const std::string steps =
+      absl::StrCat(FormatCount(answer.micro_batches),
+                   answer.micro_batches == 1 ? " micro-batch" : " micro-batches");
+  const std::string speed =
+      absl::StrCat(FormatPercent(e.mfu), " MFU, ",
+                   FormatCount(static_cast<int64_t>(e.tokens_per_s_per_gpu)), " tokens/s/GPU");
+  const std::string layout = LayoutText(answer.layout, style);
+  const std::string step = FormatSeconds(e.time.step_s());
+  if (answer.fits()) {
+    return absl::StrCat(layout, " trains ", where, " in ", step, " a step of ", steps, ": ", speed,
+                        ". It needs ", need);
+  }
+  return absl::StrCat(layout, " does not fit ", where, ": it needs ", need,
+                      " If it ran, a step of ", steps, " would take ", step, ": ", speed, ".");
+}
+
+struct PartRow {
+  std::string name;
+  std::string amount;
+  std::string share;
+};
+
+// Prints memory and time side by side; parts that are 0 are left out.
+void PrintParts(const planner::EstimateAnswer& answer, std::ostream& out) {
+  const planner::MemoryEstimate& m = answer.estimate.memory;
+  const planner::TimeEstimate& time = answer.estimate.time;
+  const auto total_bytes = static_cast<double>(m.total_bytes());
+  std::vector<PartRow> memory;
+  for (const planner::MemoryPart part : planner::ShownParts(answer.estimate)) {
+    const int64_t bytes = planner::PartBytes(m, part);
+    if (bytes == 0) continue;
+    memory.push_back({std::string(planner::PartName(part)), FormatGib(bytes),
+                      FormatPercent(static_cast<double>(bytes) / total_bytes)});
+  }
+  std::vector<PartRow> step;
+  for (const planner::TimePart part : planner::kTimeParts) {
+    if (time[part] == 0.0) continue;
+    step.push_back({std::string(planner::PartName(part)), absl::StrFormat("%.4f", time[part]),
+                    FormatPercent(time[part] / time.step_s())});
+  }
+  const size_t rows = std::max(memory.size(), step.size());
+  memory.resize(rows);
+  step.resize(rows);
+  memory.push_back({"total", FormatGib(m.total_bytes()), ""});
+  step.push_back({"step", absl::StrFormat("%.4f", time.step_s()), ""});
+  Table table({absl::StrCat("memory, pipeline rank ", m.pipeline_rank), "GiB", "share", "| time",
+               "seconds", "share"});
+  for (size_t i = 0; i < memory.size(); ++i) {
+    table.Add({memory[i].name, memory[i].amount, memory[i].share, "| " + step[i].name,
+               step[i].amount, step[i].share});
+  }
+  table.Print(out);
+}
+
+void PrintReasons(const planner::EstimateAnswer& answer, std::ostream& out) {
+  const planner::Explanation& why = answer.explanation;
+  std::vector<std::string> sentences = {planner::TimeSentence(answer.ranked())};
+  if (why.experts) sentences.push_back(why.experts->sentence);
+  if (why.latent_attention) sentences.push_back(why.latent_attention->sentence);
+  if (why.offload) sentences.push_back(why.offload->sentence);
+  sentences.push_back(planner::ChangeSentence(answer.ranked(), why));
+  if (why.other_imbalance) sentences.push_back(why.other_imbalance->sentence);
+  for (const std::string& sentence : sentences) {
+    if (!sentence.empty()) PrintProse(sentence, out);
+  }
+}
+
+}  // namespace
+
+void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswer& answer,
+                   const TextStyle& style, std::ostream& to) {
+  FoldedText text(to);
+  std::ostream& out = text.stream();
+  if (style.details) return PrintDetails(query, answer, style, out);
+  PrintProse(VerdictSentence(query, answer, style), out);
+  PrintProse(IntervalSentence(answer.estimate), out);
+  out << "\n";
+  PrintParts(answer, out);
+  out << "\n";
+  PrintReasons(answer, out);
+  out << "\n";
+  PrintProse(absl::StrCat(SettingsText(query, answer.counts), "; up to ",
+                          FormatParameters(answer.parameters_per_gpu), " parameters on a GPU"),
+             out);
+  PrintNotes(answer.rests_on, answer.notes, style, out);
+  out << "--details: memory by pipeline rank, causal MFU, evidence\n";
+}
+
+}  // namespace meshwright::cli

@@ -30,7 +30,8 @@ struct TextLimit {
 // The first one that fits counts.
 constexpr TextLimit kTextLimits[] = {
     {"_json", kMaxSpecBytes},
-    {"message", 64 << 10},  // the tail of a worker's output with it
+    {"text", kMaxSpecBytes},  // of a framework's file
+    {"message", 64 << 10},    // the tail of a worker's output with it
     {"command", 64 << 10},
     {"log_end", 16 << 10},
     {"reason", 4 << 10},  // a sentence

@@ -1,19 +1,31 @@
 #include "server/services/planner_service.h"
 
+#include <cstddef>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "executor/wire/message_codec.h"
 #include "executor/wire/wire.h"
+#include "planner/drawing/answers_svg.h"
+#include "planner/drawing/timeline_svg.h"
+#include "planner/report/schedule_answer.h"
+#include "planner/report/schedule_fields.h"
 #include "server/calls/plan_request.h"
 #include "server/services/ask_stream.h"
+#include "server/services/condition_fields.h"
+#include "server/services/interchange_calls.h"
 
 namespace meshwright::server {
 namespace {
 
 constexpr char kDefaultFramework[] = "megatron";
 constexpr int32_t kDefaultTop = 10;
+// A step that a server simulates takes at most some 100 ms, and its picture some 4 MB.
+constexpr int64_t kMostStepActions = 1'000'000;
+constexpr size_t kMostDrawnActions = 20'000;
 
 absl::Status Recommend(const v1::RecommendRequest& request, int32_t host_cores,
                        const Recommender& recommend, const planner::SearchRun& run,
@@ -45,63 +57,95 @@ absl::Status EstimateOne(const v1::EstimateRequest& request, int32_t host_cores,
   return absl::OkStatus();
 }
 
-absl::Status CompareAll(const v1::CompareRequest& request, int32_t host_cores,
-                        v1::CompareResponse* response) {
+absl::StatusOr<planner::CompareAnswer> CompareAll(const v1::CompareRequest& request,
+                                                  int32_t host_cores) {
   ASSIGN_OR_RETURN(const planner::PlanQuery query,
                    ReadPlan(request.plan(), kDefaultFramework, host_cores));
-  ASSIGN_OR_RETURN(const planner::CompareAnswer answer,
-                   planner::AnswerCompare(
-                       query, {request.layouts().begin(), request.layouts().end()}, host_cores));
-  *response = wire::ToWire(answer);
-  return absl::OkStatus();
+  return planner::AnswerCompare(query, {request.layouts().begin(), request.layouts().end()},
+                                host_cores);
 }
 
-absl::Status ScaleOver(const v1::ScaleRequest& request, int32_t host_cores,
-                       const planner::SearchRun& run, const planner::ScaleProgress& progress,
-                       v1::ScaleResponse* response) {
+absl::StatusOr<planner::ScaleAnswer> ScaleOver(const v1::ScaleRequest& request, int32_t host_cores,
+                                               const planner::SearchRun& run,
+                                               const planner::ScaleProgress& progress) {
   planner::ScaleQuery query;
   ASSIGN_OR_RETURN(query.plan, ReadPlan(request.plan(), kDefaultFramework, host_cores));
   wire::ReadScale(request, query);
-  ASSIGN_OR_RETURN(const planner::ScaleAnswer answer,
-                   planner::AnswerScale(query, host_cores, run, progress));
-  *response = wire::ToWire(answer);
-  return absl::OkStatus();
+  return planner::AnswerScale(query, host_cores, run, progress);
 }
 
-absl::Status StudyChoices(const v1::StudyRequest& request, int32_t host_cores,
-                          const planner::SearchRun& run, const planner::StudyProgress& progress,
-                          v1::StudyResponse* response) {
+absl::StatusOr<planner::StudyAnswer> StudyChoices(const v1::StudyRequest& request,
+                                                  int32_t host_cores, const planner::SearchRun& run,
+                                                  const planner::StudyProgress& progress) {
   ASSIGN_OR_RETURN(planner::PlanQuery query,
                    ReadPlan(request.plan(), kDefaultFramework, host_cores));
   query.where = request.where();
-  ASSIGN_OR_RETURN(const planner::StudyAnswer answer,
-                   planner::AnswerStudy(query, host_cores, run, progress));
-  *response = wire::ToWire(answer);
-  return absl::OkStatus();
+  return planner::AnswerStudy(query, host_cores, run, progress);
 }
 
-absl::Status FindShortest(const v1::FastestRequest& request, int32_t host_cores,
-                          const planner::SearchRun& run, const planner::ShortestProgress& progress,
-                          v1::FastestResponse* response) {
+absl::StatusOr<planner::FastestAnswer> FindShortest(const v1::FastestRequest& request,
+                                                    int32_t host_cores,
+                                                    const planner::SearchRun& run,
+                                                    const planner::ShortestProgress& progress) {
   planner::FastestQuery query;
   ASSIGN_OR_RETURN(query.plan, ReadPlan(request.plan(), kDefaultFramework, host_cores));
   wire::ReadFastest(request, query);
-  ASSIGN_OR_RETURN(const planner::FastestAnswer answer,
-                   planner::AnswerFastest(query, host_cores, run, progress));
-  *response = wire::ToWire(answer);
-  return absl::OkStatus();
+  return planner::AnswerFastest(query, host_cores, run, progress);
 }
 
-absl::Status FindLimits(const v1::FitRequest& request, int32_t host_cores,
-                        const planner::SearchRun& run, v1::FitResponse* response) {
+absl::StatusOr<planner::FitAnswer> FindLimits(const v1::FitRequest& request, int32_t host_cores,
+                                              const planner::SearchRun& run) {
   ASSIGN_OR_RETURN(planner::PlanQuery query,
                    ReadPlan(request.plan(), kDefaultFramework, host_cores));
   if (request.has_max_oom_probability()) query.max_oom_probability = request.max_oom_probability();
   query.offload = request.offload();
   query.where = request.where();
-  ASSIGN_OR_RETURN(const planner::FitAnswer answer,
-                   planner::AnswerFit(query, request.layout(), host_cores, run));
-  *response = wire::ToWire(answer);
+  return planner::AnswerFit(query, request.layout(), host_cores, run);
+}
+
+// Writes an answer as its message, or returns why there is none.
+template <typename Answer, typename Message>
+absl::Status WriteAnswer(const absl::StatusOr<Answer>& answer, Message* response) {
+  if (answer.ok()) *response = wire::ToWire(*answer);
+  return answer.status();
+}
+
+absl::StatusOr<std::string> Picture(const v1::DrawRequest& request, int32_t host_cores,
+                                    const planner::SearchRun& run) {
+  const auto draw = [](const auto& answer, auto svg_of) -> absl::StatusOr<std::string> {
+    if (!answer.ok()) return answer.status();
+    return svg_of(*answer);
+  };
+  switch (request.question_case()) {
+    case v1::DrawRequest::kCompare:
+      return draw(CompareAll(request.compare(), host_cores), planner::ComparisonSvg);
+    case v1::DrawRequest::kScale:
+      return draw(ScaleOver(request.scale(), host_cores, run, {}), planner::ScaleSvg);
+    case v1::DrawRequest::kStudy:
+      return draw(StudyChoices(request.study(), host_cores, run, {}), planner::StudySvg);
+    case v1::DrawRequest::kFastest:
+      return draw(FindShortest(request.fastest(), host_cores, run, {}), planner::FastestSvg);
+    case v1::DrawRequest::kFit:
+      return draw(FindLimits(request.fit(), host_cores, run), planner::FitSvg);
+    case v1::DrawRequest::QUESTION_NOT_SET:
+      break;
+  }
+  return FieldError("question", "", "must be one of compare, scale, study, fastest and fit");
+}
+
+absl::Status SimulateStep(const v1::ScheduleRequest& request, int32_t host_cores,
+                          v1::ScheduleResponse* response) {
+  ASSIGN_OR_RETURN(planner::PlanQuery query,
+                   ReadPlan(request.plan(), kDefaultFramework, host_cores));
+  query.devices = 0;  // the layout's
+  ASSIGN_OR_RETURN(const planner::ScheduledStep step,
+                   planner::ScheduledStepOf(std::move(query), request.layout(), host_cores));
+  RETURN_IF_ERROR(CheckScheduledStep(step, kMostStepActions, "simulated by a server"));
+  ASSIGN_OR_RETURN(planner::ScheduleAnswer answer, planner::AnswerSchedule(step));
+  if (answer.timeline.actions.size() <= kMostDrawnActions) {
+    answer.svg = planner::TimelineSvg({answer.layout, answer.micro_batches}, answer.timeline);
+  }
+  *response = wire::WriteMessage<v1::ScheduleResponse>(answer);
   return absl::OkStatus();
 }
 
@@ -126,15 +170,16 @@ grpc::ServerUnaryReactor* PlannerService::Estimate(grpc::CallbackServerContext* 
 grpc::ServerUnaryReactor* PlannerService::Compare(grpc::CallbackServerContext* context,
                                                   const v1::CompareRequest* request,
                                                   v1::CompareResponse* response) {
-  return dispatcher_->Answer(context, *request,
-                             [=, this] { return CompareAll(*request, host_cores_, response); });
+  return dispatcher_->Answer(context, *request, [=, this] {
+    return WriteAnswer(CompareAll(*request, host_cores_), response);
+  });
 }
 
 grpc::ServerUnaryReactor* PlannerService::Scale(grpc::CallbackServerContext* context,
                                                 const v1::ScaleRequest* request,
                                                 v1::ScaleResponse* response) {
   return dispatcher_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
-    return ScaleOver(*request, host_cores_, run, /*progress=*/{}, response);
+    return WriteAnswer(ScaleOver(*request, host_cores_, run, /*progress=*/{}), response);
   });
 }
 
@@ -142,7 +187,7 @@ grpc::ServerUnaryReactor* PlannerService::Study(grpc::CallbackServerContext* con
                                                 const v1::StudyRequest* request,
                                                 v1::StudyResponse* response) {
   return dispatcher_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
-    return StudyChoices(*request, host_cores_, run, /*progress=*/{}, response);
+    return WriteAnswer(StudyChoices(*request, host_cores_, run, /*progress=*/{}), response);
   });
 }
 
@@ -150,7 +195,7 @@ grpc::ServerUnaryReactor* PlannerService::Fastest(grpc::CallbackServerContext* c
                                                   const v1::FastestRequest* request,
                                                   v1::FastestResponse* response) {
   return dispatcher_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
-    return FindShortest(*request, host_cores_, run, /*progress=*/{}, response);
+    return WriteAnswer(FindShortest(*request, host_cores_, run, /*progress=*/{}), response);
   });
 }
 
@@ -158,7 +203,7 @@ grpc::ServerUnaryReactor* PlannerService::Fit(grpc::CallbackServerContext* conte
                                               const v1::FitRequest* request,
                                               v1::FitResponse* response) {
   return dispatcher_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
-    return FindLimits(*request, host_cores_, run, response);
+    return WriteAnswer(FindLimits(*request, host_cores_, run), response);
   });
 }
 
@@ -179,6 +224,49 @@ grpc::ServerUnaryReactor* PlannerService::ListPresets(grpc::CallbackServerContex
       response->add_profiles(profile.name);
       *response->add_profile_presets() = wire::WriteMessage<v1::ProfilePreset>(profile);
     }
+    return absl::OkStatus();
+  });
+}
+
+grpc::ServerUnaryReactor* PlannerService::Export(grpc::CallbackServerContext* context,
+                                                 const v1::ExportRequest* request,
+                                                 v1::ExportResponse* response) {
+  return dispatcher_->Answer(context, *request,
+                             [=, this] { return WriteExport(*request, host_cores_, response); });
+}
+
+grpc::ServerUnaryReactor* PlannerService::Import(grpc::CallbackServerContext* context,
+                                                 const v1::ImportRequest* request,
+                                                 v1::ImportResponse* response) {
+  // Files may have some MiB, so that reading them takes a search thread.
+  return dispatcher_->AnswerWithSearch(context, *request, [=](const planner::SearchRun&) {
+    return ReadFrameworkFiles(*request, response);
+  });
+}
+
+grpc::ServerUnaryReactor* PlannerService::Schedule(grpc::CallbackServerContext* context,
+                                                   const v1::ScheduleRequest* request,
+                                                   v1::ScheduleResponse* response) {
+  return dispatcher_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun&) {
+    return SimulateStep(*request, host_cores_, response);
+  });
+}
+
+grpc::ServerUnaryReactor* PlannerService::Draw(grpc::CallbackServerContext* context,
+                                               const v1::DrawRequest* request,
+                                               v1::DrawResponse* response) {
+  return dispatcher_->AnswerWithSearch(
+      context, *request, [=, this](const planner::SearchRun& run) -> absl::Status {
+        ASSIGN_OR_RETURN(*response->mutable_svg(), Picture(*request, host_cores_, run));
+        return absl::OkStatus();
+      });
+}
+
+grpc::ServerUnaryReactor* PlannerService::DescribeConditions(
+    grpc::CallbackServerContext* context, const v1::DescribeConditionsRequest* request,
+    v1::DescribeConditionsResponse* response) {
+  return dispatcher_->Answer(context, *request, [response] {
+    *response = AllConditionFields();
     return absl::OkStatus();
   });
 }
@@ -205,16 +293,17 @@ absl::Status PlannerService::Find(const v1::AskRequest& request, planner::Search
       return server::Recommend(request.recommend(), host_cores_, recommend_, run,
                                response->mutable_recommend());
     case v1::AskRequest::kScale:
-      return ScaleOver(request.scale(), host_cores_, run, of_sizes, response->mutable_scale());
+      return WriteAnswer(ScaleOver(request.scale(), host_cores_, run, of_sizes),
+                         response->mutable_scale());
     case v1::AskRequest::kStudy:
-      return StudyChoices(
-          request.study(), host_cores_, run,
-          [&](int64_t done, int64_t of) { of_sizes(done, of, 0); }, response->mutable_study());
+      return WriteAnswer(StudyChoices(request.study(), host_cores_, run,
+                                      [&](int64_t done, int64_t of) { of_sizes(done, of, 0); }),
+                         response->mutable_study());
     case v1::AskRequest::kFastest:
-      return FindShortest(request.fastest(), host_cores_, run, of_sizes,
-                          response->mutable_fastest());
+      return WriteAnswer(FindShortest(request.fastest(), host_cores_, run, of_sizes),
+                         response->mutable_fastest());
     case v1::AskRequest::kFit:
-      return FindLimits(request.fit(), host_cores_, run, response->mutable_fit());
+      return WriteAnswer(FindLimits(request.fit(), host_cores_, run), response->mutable_fit());
     case v1::AskRequest::QUESTION_NOT_SET:
       break;
   }

@@ -52,6 +52,21 @@ class PlannerService final : public v1::Planner::CallbackService {
   grpc::ServerUnaryReactor* ListPresets(grpc::CallbackServerContext* context,
                                         const v1::ListPresetsRequest* request,
                                         v1::ListPresetsResponse* response) override;
+  grpc::ServerUnaryReactor* Export(grpc::CallbackServerContext* context,
+                                   const v1::ExportRequest* request,
+                                   v1::ExportResponse* response) override;
+  grpc::ServerUnaryReactor* Import(grpc::CallbackServerContext* context,
+                                   const v1::ImportRequest* request,
+                                   v1::ImportResponse* response) override;
+  grpc::ServerUnaryReactor* Schedule(grpc::CallbackServerContext* context,
+                                     const v1::ScheduleRequest* request,
+                                     v1::ScheduleResponse* response) override;
+  grpc::ServerUnaryReactor* Draw(grpc::CallbackServerContext* context,
+                                 const v1::DrawRequest* request,
+                                 v1::DrawResponse* response) override;
+  grpc::ServerUnaryReactor* DescribeConditions(grpc::CallbackServerContext* context,
+                                               const v1::DescribeConditionsRequest* request,
+                                               v1::DescribeConditionsResponse* response) override;
 
  private:
   // Reports that `done` of `of` parts of a search are done. `gpus` is the number of devices for

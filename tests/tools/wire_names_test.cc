@@ -12,6 +12,9 @@
 #include "meshwright/v1/agents.pb.h"
 #include "meshwright/v1/planner.pb.h"
 #include "meshwright/v1/sweeps.pb.h"
+#include "planner/interchange/export_fields.h"
+#include "planner/interchange/import_fields.h"
+#include "planner/report/schedule_fields.h"
 #include "tests/executor/wire/message_names.h"
 #include "tools/cli/common/agent_fields.h"
 #include "tools/cli/plan/answer_text.h"
@@ -70,6 +73,9 @@ TEST(WireNames, AreThoseOfTheJson) {
   ExpectSameFields<StudyText, v1::StudyResponse>(&others);
   ExpectSameFields<FastestText, v1::FastestResponse>(&others);
   ExpectSameFields<FitText, v1::FitResponse>(&others);
+  ExpectSameFields<planner::ExportAnswer, v1::ExportResponse>(&others);
+  ExpectSameFields<planner::ImportAnswer, v1::ImportResponse>(&others);
+  ExpectSameFields<planner::ScheduleAnswer, v1::ScheduleResponse>(&others);
   ExpectSameFields<SweepText, v1::Sweep>(&others);
   ExpectSameFields<TrialText, v1::Trial>(&others);
   ExpectSameFields<EventText, v1::SweepEvent>(&others);

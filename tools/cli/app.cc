@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "planner/catalog/catalog.h"
+#include "planner/interchange/export_fields.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/common/export_fields.h"
 #include "tools/cli/io/terminal.h"
 #include "tools/command_line/completion.h"
 #include "tools/command_line/declare.h"
@@ -49,7 +49,8 @@ std::vector<std::string> PlaceholderNames(const std::string& placeholder,
   if (placeholder == "MODEL" || typed("models")) return planner::ModelNames();
   if (placeholder == "CLUSTER" || typed("clusters")) return planner::ClusterNames();
   if (placeholder == "PROFILE" || typed("profiles")) return planner::ProfileNames();
-  if (placeholder == "FRAMEWORK") return {kExportTargets.begin(), kExportTargets.end()};
+  if (placeholder == "FRAMEWORK")
+    return {planner::kExportTargets.begin(), planner::kExportTargets.end()};
   return {};
 }
 

@@ -9,12 +9,9 @@
 #include "tools/cli/benchmark/benchmark_fields.h"
 #include "tools/cli/calibrate/calibrate_fields.h"
 #include "tools/cli/common/error_fields.h"
-#include "tools/cli/common/export_fields.h"
 #include "tools/cli/db/db_fields.h"
 #include "tools/cli/doctor/finding_fields.h"
-#include "tools/cli/import/import_fields.h"
 #include "tools/cli/plan/preset_fields.h"
-#include "tools/cli/schedule/schedule_fields.h"
 #include "tools/cli/sweep/ask_fields.h"
 #include "tools/cli/token/token_fields.h"
 #include "tools/cli/trial/trial_fields.h"
@@ -139,9 +136,9 @@ void AddOthers(FilesWriter& files) {
   files.Add<PresetListText>("list", "meshwright list models|clusters|profiles --format json");
   files.Add<AgentListText>("list_agents", "meshwright list agents --format json");
   files.Add<DecidedText>("agents_drain", "meshwright agents drain and agents resume --format json");
-  files.AddCommand<ScheduleText>("schedule");
-  files.AddCommand<ExportText>("export");
-  files.AddCommand<ImportedText>("import");
+  files.AddCommand<planner::ScheduleAnswer>("schedule");
+  files.AddCommand<planner::ExportAnswer>("export");
+  files.AddCommand<planner::ImportAnswer>("import");
   files.AddCommand<DoctorText>("doctor");
   files.AddUnversioned<StoreCheckText>("db_check", "meshwright db check --format json");
   files.Add<BackUpText>("db_backup", "meshwright db backup --format json");

@@ -6,10 +6,13 @@
 #include "meshwright/v1/planner.pb.h"
 #include "meshwright/v1/sweeps.pb.h"
 #include "planner/catalog/cluster_fields.h"
+#include "planner/interchange/export_fields.h"
+#include "planner/interchange/import_fields.h"
 #include "planner/report/cluster_preset.h"
 #include "planner/report/model_preset.h"
 #include "planner/report/profile_preset.h"
 #include "planner/report/replay_fields.h"
+#include "planner/report/schedule_fields.h"
 #include "planner/report/validation_fields.h"
 #include "tests/tools/schema/schema_writer.h"
 #include "tools/cli/common/agent_fields.h"
@@ -90,6 +93,21 @@ template <>
 struct SchemaPart<FastestText> : SentAs<v1::FastestResponse> {};
 template <>
 struct SchemaPart<FitText> : SentAs<v1::FitResponse> {};
+
+template <>
+struct SchemaPart<planner::ExportAnswer> : SentAs<v1::ExportResponse> {};
+template <>
+struct SchemaPart<planner::ExportedFile> : SentAs<v1::FrameworkFile> {};
+template <>
+struct SchemaPart<planner::ImportAnswer> : SentAs<v1::ImportResponse> {};
+template <>
+struct SchemaPart<planner::ImportedRequest> : SentAs<v1::ImportedRequest> {};
+template <>
+struct SchemaPart<planner::ImportedEntry> : SentAs<v1::ImportedEntry> {};
+template <>
+struct SchemaPart<planner::ScheduleAnswer> : SentAs<v1::ScheduleResponse> {};
+template <>
+struct SchemaPart<planner::ScheduledRank> : SentAs<v1::ScheduledRank> {};
 
 template <>
 struct SchemaPart<planner::UserLayoutReport> : SentAs<v1::Standing> {

@@ -1,24 +1,19 @@
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_replace.h"
 #include "base/text/field_error.h"
 #include "base/text/json_text.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
-#include "planner/catalog/catalog.h"
-#include "planner/catalog/plan_query.h"
-#include "planner/catalog/typed_layout.h"
 #include "planner/codec/json_codec.h"
-#include "planner/interchange/export.h"
+#include "planner/interchange/export_answer.h"
+#include "planner/interchange/export_fields.h"
 #include "planner/interchange/launch_script.h"
 #include "planner/spec/run_option_table.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/common/exported_text.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/model_source.h"
 #include "tools/cli/common/spec_source.h"
@@ -43,95 +38,49 @@ struct ExportFlags {
   OutputFlags output;
 };
 
-constexpr int32_t kDefaultDevicesPerNode = 8;
-
-// The nodes of a run, as far as its launch needs them.
-struct Hosts {
-  int32_t devices = kDefaultDevicesPerNode;
-  int64_t joined = 1;  // hosts whose devices scale_up joins
-};
-
-absl::StatusOr<Hosts> ReadHosts(const ExportFlags& flags, CommandContext& context) {
-  Hosts hosts;
-  if (flags.devices_per_node) hosts.devices = *flags.devices_per_node;
-  if (flags.cluster.empty()) return hosts;
-  ASSIGN_OR_RETURN(const planner::SpecSource source,
-                   ReadSpecSource(context.files, "cluster", flags.cluster));
-  ASSIGN_OR_RETURN(const planner::ClusterSpec cluster,
-                   planner::ResolveCluster(source, context.host_cores));
-  if (!cluster.scale_up_spans_hosts) {
-    if (!flags.devices_per_node) hosts.devices = cluster.devices_per_node;
-    return hosts;
-  }
-  if (!flags.devices_per_node) {
-    return FieldError("gpus_per_node", "(absent)",
-                      "the " + std::to_string(cluster.devices_per_node) + " devices of " +
-                          source.name +
-                          " that its scale_up joins stand in several hosts; must say how many "
-                          "devices a host has");
-  }
-  hosts.joined = cluster.devices_per_node / std::max<int32_t>(1, hosts.devices);
-  return hosts;
-}
-
-absl::StatusOr<planner::LaunchRequest> ReadLaunch(const ExportFlags& flags, int64_t joined_nodes,
-                                                  CommandContext& context) {
-  planner::LaunchRequest request;
-  request.joined_nodes = std::max<int64_t>(1, joined_nodes);
-  if (!flags.launch.empty()) {
-    ASSIGN_OR_RETURN(request.form, KindOf(planner::kLaunchFormNames, "launch", flags.launch));
-  }
-  if (flags.batch_template.empty()) return request;
-  if (request.form != planner::LaunchForm::kSbatch) {
+absl::StatusOr<std::string> ReadTemplate(const ExportFlags& flags, CommandContext& context) {
+  if (flags.batch_template.empty()) return "";
+  if (flags.launch != NameOf(planner::kLaunchFormNames, planner::LaunchForm::kSbatch)) {
     return FieldError("template", flags.batch_template,
                       "is a batch file; must be absent, or --launch must be sbatch");
   }
-  ASSIGN_OR_RETURN(request.batch_template,
-                   context.files.Read("template", flags.batch_template, kMaxSpecBytes));
-  return request;
+  return context.files.Read("template", flags.batch_template, kMaxSpecBytes);
 }
 
-absl::StatusOr<planner::ExportJob> ReadJob(const ExportFlags& flags, int32_t devices_per_node,
-                                           CommandContext& context) {
-  planner::ExportJob job;
-  ASSIGN_OR_RETURN(const planner::SpecSource source,
-                   ReadModelSource(context, flags.model, flags.seq_len));
-  job.training.seq_len = flags.seq_len;
-  ASSIGN_OR_RETURN(job.model, planner::ResolveModel(source, job.training.seq_len));
-  ASSIGN_OR_RETURN(const planner::ExportTarget target, planner::ParseExportTarget(flags.to));
-  ASSIGN_OR_RETURN(const planner::FrameworkProfile profile,
-                   planner::FindProfile(planner::ProfileOfTarget(target)));
-  ASSIGN_OR_RETURN(const planner::TypedLayout typed,
-                   planner::ReadTypedLayout(flags.layout, job.model, profile, std::nullopt));
-  job.layout = typed.layout;
-  job.training.global_batch = flags.global_batch;
-  if (flags.global_batch == 0) {
-    job.training.global_batch = int64_t{job.layout.dp} * job.layout.micro_batch * job.layout.pp;
+absl::StatusOr<planner::ExportQuestion> ReadExportQuestion(const ExportFlags& flags,
+                                                           CommandContext& context) {
+  planner::ExportQuestion question;
+  question.to = flags.to;
+  if (!flags.cluster.empty()) {
+    ASSIGN_OR_RETURN(question.cluster, ReadSpecSource(context.files, "cluster", flags.cluster));
   }
-  ASSIGN_OR_RETURN(job.training.precision, planner::ParsePrecision(flags.dtype));
-  if (!source.train.empty()) {
-    ASSIGN_OR_RETURN(job.training.options.train, planner::ParseTrainedParts(source.train));
+  question.devices_per_node = flags.devices_per_node;
+  question.launch = flags.launch;
+  ASSIGN_OR_RETURN(question.batch_template, ReadTemplate(flags, context));
+  ASSIGN_OR_RETURN(question.model, ReadModelSource(context, flags.model, flags.seq_len));
+  question.layout = flags.layout;
+  planner::TrainingSpec& training = question.training;
+  training.seq_len = flags.seq_len;
+  training.global_batch = flags.global_batch;
+  ASSIGN_OR_RETURN(training.precision, planner::ParsePrecision(flags.dtype));
+  if (!question.model.train.empty()) {
+    ASSIGN_OR_RETURN(training.options.train, planner::ParseTrainedParts(question.model.train));
   }
   for (size_t i = 0; i < planner::kRunOptions.size(); ++i) {
     if (flags.options[i].empty()) continue;
-    RETURN_IF_ERROR(planner::kRunOptions[i].read(flags.options[i], job.training.options));
+    RETURN_IF_ERROR(planner::kRunOptions[i].read(flags.options[i], training.options));
   }
-  job.notes = planner::NotesOnModel(source, job.training.seq_len);
-  job.notes.insert(job.notes.end(), typed.notes.begin(), typed.notes.end());
-  job.devices_per_node = devices_per_node;
-  return job;
+  return question;
 }
 
 absl::Status RunExport(const ExportFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const Hosts hosts, ReadHosts(flags, context));
-  ASSIGN_OR_RETURN(const planner::LaunchRequest launch, ReadLaunch(flags, hosts.joined, context));
-  ASSIGN_OR_RETURN(const planner::ExportJob job, ReadJob(flags, hosts.devices, context));
-  ASSIGN_OR_RETURN(const ExportText text,
-                   ExportAs(flags.to, job, launch, /*with_launch=*/!flags.launch.empty()));
+  ASSIGN_OR_RETURN(const planner::ExportQuestion question, ReadExportQuestion(flags, context));
+  ASSIGN_OR_RETURN(const planner::ExportAnswer answer,
+                   planner::AnswerExport(question, context.host_cores));
   if (flags.output.format == OutputFormat::kText) {
-    context.out << text.text;
+    context.out << answer.text;
   } else {
-    PrintJson(planner::WriteOrderedJson(text), context.out);
+    PrintJson(planner::WriteOrderedJson(answer), context.out);
   }
   return absl::OkStatus();
 }
@@ -144,7 +93,7 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
       "export", "Write a layout as the launch script or the configuration of a framework");
   command_line::TakeWords(
       command->add_option("--to", flags->to, "Framework that will train the model"),
-      {kExportTargets.begin(), kExportTargets.end()})
+      {planner::kExportTargets.begin(), planner::kExportTargets.end()})
       ->option_text("FRAMEWORK")
       ->required();
   command
@@ -186,7 +135,7 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
           "What starts the run: torchrun on every node, an srun line of an "
           "allocation, or a batch file. Default: torchrun; a framework whose export "
           "is a file of its own then prints that file"),
-      {kLaunchForms.begin(), kLaunchForms.end()});
+      {planner::kLaunchForms.begin(), planner::kLaunchForms.end()});
   command
       ->add_option("--template", flags->batch_template,
                    "Batch file for --launch sbatch, in which {command}, {nodes}, {gpus_per_node}, "

@@ -12,12 +12,12 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/codec/json_codec.h"
-#include "planner/interchange/config_files.h"
-#include "planner/interchange/import.h"
+#include "planner/interchange/framework.h"
+#include "planner/interchange/import_answer.h"
+#include "planner/interchange/import_fields.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/spec_source.h"
-#include "tools/cli/import/import_fields.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/command_line/declare.h"
 
@@ -66,7 +66,6 @@ absl::StatusOr<planner::ImportQuestion> ReadQuestion(const ImportFlags& flags,
     ASSIGN_OR_RETURN(planner::ConfigEntry entry, ReadPair("set", text));
     question.further.push_back(std::move(entry));
   }
-  if (flags.devices) RETURN_IF_ERROR(CheckRange("gpus", *flags.devices, 1, int64_t{1} << 24));
   question.devices = flags.devices;
   question.seq_len = flags.seq_len;
   question.global_batch = flags.global_batch;
@@ -113,17 +112,13 @@ void PrintText(const planner::Imported& imported, std::ostream& out) {
 
 absl::Status RunImport(const ImportFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const planner::ImportQuestion question, ReadQuestion(flags, context));
-  ASSIGN_OR_RETURN(const planner::Framework* framework,
-                   flags.from.empty() ? planner::FrameworkOfFiles(question.files)
-                                      : planner::FindFramework("from", flags.from));
-  ASSIGN_OR_RETURN(planner::Imported imported, planner::Import(*framework, question));
+  ASSIGN_OR_RETURN(const planner::ImportAnswer answer, planner::AnswerImport(flags.from, question));
+  const planner::Imported& imported = answer.imported;
   const bool follows = imported.layout.has_value() && !imported.rejects();
   if (flags.output.format == OutputFormat::kText) {
     PrintText(imported, context.out);
   } else {
-    PrintJson(
-        planner::WriteOrderedJson(ImportedText{std::string(framework->name), std::move(imported)}),
-        context.out);
+    PrintJson(planner::WriteOrderedJson(answer), context.out);
   }
   context.exit_code = follows ? kExitOk : kExitBadInput;
   return absl::OkStatus();

@@ -1,5 +1,6 @@
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -7,9 +8,9 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/codec/json_codec.h"
-#include "planner/cost/stage_time.h"
 #include "planner/drawing/timeline_svg.h"
-#include "planner/profile/context.h"
+#include "planner/report/schedule_answer.h"
+#include "planner/report/schedule_fields.h"
 #include "planner/report/timeline.h"
 #include "planner/schedule/placement.h"
 #include "planner/schedule/simulator.h"
@@ -18,13 +19,11 @@
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
-#include "tools/cli/schedule/schedule_fields.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
 namespace {
 
-constexpr int64_t kMaxActions = 20'000'000;    // simulated
 constexpr int64_t kMaxDrawnActions = 500'000;  // written to a file
 constexpr int32_t kTextColumns = 120;
 constexpr double kMaxMilliseconds = 1e9;
@@ -49,27 +48,9 @@ struct ScheduleFlags {
   bool HasModel() const { return !query.model.empty() || !query.cluster.empty(); }
 };
 
-// The step to simulate.
-struct Step {
-  planner::Layout layout;
-  int32_t micro_batches = 0;
-  planner::PipelineTimes times;
-};
-
-absl::Status CheckSize(const ScheduleFlags& flags, const Step& step) {
-  const absl::Status exists = planner::CheckScheduleExists(step.layout, step.micro_batches);
-  if (!exists.ok()) {
-    return FieldOf(exists) == "micro_batches" ? exists : WithField(exists, "layout");
-  }
-  const int64_t most = flags.file.empty() ? kMaxActions : kMaxDrawnActions;
-  // At most three actions per micro-batch and stage, counted in floating point, which does not
-  // overflow.
-  const double actions = 3.0 * step.layout.pp * step.layout.vpp * step.micro_batches;
-  if (actions <= static_cast<double>(most)) return absl::OkStatus();
-  return FieldError("micro_batches", step.micro_batches,
-                    absl::StrFormat("makes %.0f actions on %d stages; at most %d can be %s",
-                                    actions, int64_t{step.layout.pp} * step.layout.vpp, most,
-                                    flags.file.empty() ? "simulated" : "drawn"));
+absl::Status CheckSize(const ScheduleFlags& flags, const planner::ScheduledStep& step) {
+  return flags.file.empty() ? CheckScheduledStep(step, planner::kMostScheduledActions, "simulated")
+                            : CheckScheduledStep(step, kMaxDrawnActions, "drawn");
 }
 
 absl::Status CheckMilliseconds(const char* field, double value) {
@@ -102,17 +83,8 @@ absl::StatusOr<planner::PipelineTimes> TimesByHand(const planner::Layout& layout
       rank.hop_ms * 1e-3);
 }
 
-// Returns the cost model's times. Requires a layout that CheckLayout() accepts.
-planner::PipelineTimes TimesOfModel(const planner::EstimateContext& context,
-                                    const planner::Layout& layout) {
-  planner::PipelineTimes times;
-  times.stages = planner::StageDurationsOf(context, layout);
-  times.hop_s = {planner::HopTime(context, layout)};
-  return times;
-}
-
-absl::StatusOr<Step> StepByHand(const ScheduleFlags& flags) {
-  Step step;
+absl::StatusOr<planner::ScheduledStep> StepByHand(const ScheduleFlags& flags) {
+  planner::ScheduledStep step;
   ASSIGN_OR_RETURN(step.layout, planner::ParseLayout(flags.layout));
   if (!flags.micro_batches) {
     return WithField(absl::InvalidArgumentError("--micro-batches is required without a --model"),
@@ -124,19 +96,12 @@ absl::StatusOr<Step> StepByHand(const ScheduleFlags& flags) {
   return step;
 }
 
-absl::StatusOr<Step> StepOfModel(const ScheduleFlags& flags, CommandContext& context) {
-  Step step;
-  ASSIGN_OR_RETURN(step.layout, planner::ParseLayout(flags.layout));
+absl::StatusOr<planner::ScheduledStep> StepOfModel(const ScheduleFlags& flags,
+                                                   CommandContext& context) {
   ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context));
-  if (query.devices == 0) query.devices = step.layout.devices();
-  ASSIGN_OR_RETURN(const planner::SearchRequest request,
-                   planner::Resolve(query, context.host_cores));
-  // Refuses a layout that breaks a rule, with the reason.
-  RETURN_IF_ERROR(planner::CheckAndEstimate(request, step.layout).status());
-  step.micro_batches =
-      static_cast<int32_t>(step.layout.MicroBatches(request.training.global_batch));
+  ASSIGN_OR_RETURN(planner::ScheduledStep step,
+                   planner::ScheduledStepOf(std::move(query), flags.layout, context.host_cores));
   RETURN_IF_ERROR(CheckSize(flags, step));
-  step.times = TimesOfModel(planner::ContextOf(request), step.layout);
   return step;
 }
 
@@ -144,7 +109,8 @@ std::string MicroBatchesHeld(const planner::Layout& layout, int32_t chunks) {
   return absl::StrFormat("%.4g", static_cast<double>(chunks) / layout.vpp);
 }
 
-void PrintText(const Step& step, const planner::Timeline& timeline, std::ostream& out) {
+void PrintText(const planner::ScheduleAnswer& step, std::ostream& out) {
+  const planner::Timeline& timeline = step.timeline;
   out << planner::FormatLayout(step.layout) << ": " << FormatCount(step.micro_batches)
       << " micro-batches, step " << FormatSeconds(timeline.makespan_s) << ", bubble "
       << FormatPercent(timeline.BubbleShare()) << "\n";
@@ -173,10 +139,10 @@ void PrintText(const Step& step, const planner::Timeline& timeline, std::ostream
       << lines;
 }
 
-std::string Drawing(const std::string& path, const Step& step, const planner::Timeline& timeline) {
+std::string Drawing(const std::string& path, const planner::ScheduleAnswer& step) {
   const planner::TimelineSubject subject{step.layout, step.micro_batches};
-  return path.ends_with(".svg") ? planner::TimelineSvg(subject, timeline)
-                                : planner::TimelineTrace(subject, timeline);
+  return path.ends_with(".svg") ? planner::TimelineSvg(subject, step.timeline)
+                                : planner::TimelineTrace(subject, step.timeline);
 }
 
 absl::Status RunSchedule(const ScheduleFlags& flags, CommandContext& context) {
@@ -184,16 +150,16 @@ absl::Status RunSchedule(const ScheduleFlags& flags, CommandContext& context) {
     return FieldError("output", flags.file, "must end in .json (a trace) or .svg (a picture)");
   }
   ASSIGN_OR_RETURN(const OutputFile file, context.files.Claim("output", flags.file));
-  ASSIGN_OR_RETURN(Step step, flags.HasModel() ? StepOfModel(flags, context) : StepByHand(flags));
+  ASSIGN_OR_RETURN(planner::ScheduledStep step,
+                   flags.HasModel() ? StepOfModel(flags, context) : StepByHand(flags));
   if (flags.blocking_hops) step.times.hop_mode = planner::HopMode::kBlocking;
-  ASSIGN_OR_RETURN(const planner::Timeline timeline,
-                   planner::SimulateLayout(step.layout, step.micro_batches, step.times));
-  if (file.wanted()) RETURN_IF_ERROR(file.Write(Drawing(flags.file, step, timeline)));
+  ASSIGN_OR_RETURN(const planner::ScheduleAnswer answer, planner::AnswerSchedule(step));
+  const planner::Timeline& timeline = answer.timeline;
+  if (file.wanted()) RETURN_IF_ERROR(file.Write(Drawing(flags.file, answer)));
   if (flags.output.format == OutputFormat::kJson) {
-    PrintJson(planner::WriteOrderedJson(ScheduleText{step.layout, step.micro_batches, timeline}),
-              context.out);
+    PrintJson(planner::WriteOrderedJson(answer), context.out);
   } else if (!file.wanted()) {
-    PrintText(step, timeline, context.out);
+    PrintText(answer, context.out);
   } else {
     context.out << file.path() << ": " << FormatCount(static_cast<int64_t>(timeline.actions.size()))
                 << " actions, step " << FormatSeconds(timeline.makespan_s) << ", bubble "

@@ -8,7 +8,7 @@
 #include "meshwright/v1/sweeps.pb.h"
 #include "planner/codec/fields.h"
 #include "planner/codec/json_codec.h"
-#include "tools/cli/common/export_fields.h"
+#include "planner/interchange/export_fields.h"
 #include "tools/cli/common/wire_text.h"
 #include "tools/cli/sweep/sweep_text.h"
 
@@ -16,7 +16,7 @@ namespace meshwright::cli {
 
 struct AskText {
   v1::AskTrialResponse asked;
-  std::optional<ExportText> exported;
+  std::optional<planner::ExportAnswer> exported;
 };
 
 template <typename Visitor>

@@ -13,10 +13,11 @@
 #include "google/protobuf/empty.pb.h"
 #include "planner/catalog/catalog.h"
 #include "planner/codec/json_codec.h"
+#include "planner/interchange/export_answer.h"
+#include "planner/interchange/export_fields.h"
 #include "planner/scaling/budget.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/common/exported_text.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/text.h"
 #include "tools/cli/sweep/ask_fields.h"
@@ -56,8 +57,8 @@ absl::StatusOr<int64_t> ReadSeconds(const char* field, const std::string& text) 
 }
 
 // Returns the trial's layout as the framework reads it.
-absl::StatusOr<ExportText> ExportTrial(const AskFlags& flags, const v1::Trial& trial,
-                                       const v1::Sweep& sweep) {
+absl::StatusOr<planner::ExportAnswer> ExportTrial(const AskFlags& flags, const v1::Trial& trial,
+                                                  const v1::Sweep& sweep) {
   ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson("plan", trial.plan_json()));
   ASSIGN_OR_RETURN(const trial::TrialPlan plan, trial::TrialPlanFromJson(json));
   planner::LaunchRequest launch;
@@ -69,7 +70,7 @@ absl::StatusOr<ExportText> ExportTrial(const AskFlags& flags, const v1::Trial& t
   ASSIGN_OR_RETURN(const planner::ClusterSpec cluster,
                    planner::ClusterFromJson(sweep.cluster_json(), kAnyCores));
   job.devices_per_node = cluster.devices_per_node;
-  return ExportAs(flags.to, job, launch, !flags.launch.empty());
+  return planner::ExportAs(flags.to, job, launch, !flags.launch.empty());
 }
 
 void PrintAsked(const AskFlags& flags, const AskText& text, CommandContext& context) {
@@ -98,7 +99,7 @@ absl::Status Ask(const AskFlags& flags, CommandContext& context) {
   AskText text;
   ASSIGN_OR_RETURN(text.asked, Call(*stub, &v1::Sweeps::Stub::AskTrial, request));
   if (!flags.to.empty()) {
-    absl::StatusOr<ExportText> exported = ExportTrial(flags, text.asked.trial(), sweep);
+    absl::StatusOr<planner::ExportAnswer> exported = ExportTrial(flags, text.asked.trial(), sweep);
     if (exported.ok()) {
       text.exported = *std::move(exported);
     } else {
@@ -207,11 +208,11 @@ void AddSweepAskCommand(CLI::App& group, CommandContext& context) {
       ->option_text("NAME");
   command_line::TakeWords(
       ask->add_option("--to", flags->to, "Also print the layout as this framework reads it"),
-      {kExportTargets.begin(), kExportTargets.end()})
+      {planner::kExportTargets.begin(), planner::kExportTargets.end()})
       ->option_text("FRAMEWORK");
   command_line::TakeWords(
       ask->add_option("--launch", flags->launch, "As in export: what starts the run"),
-      {kLaunchForms.begin(), kLaunchForms.end()});
+      {planner::kLaunchForms.begin(), planner::kLaunchForms.end()});
   ask->add_option("--lease", flags->lease,
                   "How long the trial is yours, 1min to 30d; then it is handed out again")
       ->capture_default_str()

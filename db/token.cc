@@ -2,16 +2,15 @@
 
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "base/system/random_bytes.h"
+#include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 
 namespace meshwright::db {
@@ -42,12 +41,8 @@ absl::Status CheckCounts(const TokenRecord& token, absl::Time now) {
 }
 
 absl::StatusOr<std::string> NewToken() {
-  std::array<unsigned char, kRandomBytes> bytes = {};
-  if (getentropy(bytes.data(), bytes.size()) != 0) {
-    return absl::UnavailableError(
-        absl::StrCat("the system gives no random numbers: ", std::strerror(errno)));
-  }
-  return absl::StrCat(AbslView(kPrefix), ToHex(bytes.data(), bytes.size()));
+  ASSIGN_OR_RETURN(const std::string random, RandomHex(kRandomBytes));
+  return absl::StrCat(AbslView(kPrefix), random);
 }
 
 bool LooksLikeToken(std::string_view text) {

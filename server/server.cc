@@ -18,8 +18,10 @@
 #include "grpcpp/resource_quota.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
+#include "grpcpp/support/channel_arguments.h"
 #include "server/calls/call_status.h"
 #include "server/calls/health_watch_limit.h"
+#include "server/gateway/page_files.h"
 #include "server/services/sweep_watch.h"
 
 namespace meshwright::server {
@@ -68,12 +70,12 @@ RefusalSink CountsAndLogs(const ServerOptions& options) {
 
 }  // namespace
 
-absl::Status CheckListenAddress(const std::string& listen, bool has_tls) {
+absl::Status CheckListenAddress(const std::string& listen, bool has_tls, std::string_view field) {
   const absl::StatusOr<HostPort> address = ParseHostPort(listen);
-  if (!address.ok()) return FieldError("listen", listen, std::string(address.status().message()));
+  if (!address.ok()) return FieldError(field, listen, std::string(address.status().message()));
   if (has_tls || IsLoopback(*address)) return absl::OkStatus();
   return FieldError(
-      "listen", listen,
+      field, listen,
       "is reachable from other machines, which takes TLS: give --tls-cert and --tls-key, and "
       "callers a token (`meshwright token create`) or a certificate of --tls-client-ca; without "
       "TLS listen on 127.0.0.1, [::1] or localhost");
@@ -98,7 +100,12 @@ Server::Server(ServerOptions options)
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const StoreOpener& open,
                                                       ServerOptions options) {
-  RETURN_IF_ERROR(CheckListenAddress(options.listen, options.tls.has_value()));
+  if (!options.listen.empty()) {
+    RETURN_IF_ERROR(CheckListenAddress(options.listen, options.tls.has_value()));
+  }
+  if (options.http) {
+    RETURN_IF_ERROR(CheckListenAddress(options.http->listen, options.tls.has_value(), "http"));
+  }
   RETURN_IF_ERROR(CheckLimitOptions(options.limits));
   std::unique_ptr<Server> server = absl::WrapUnique(new Server(std::move(options)));
   RETURN_IF_ERROR(server->Listen());
@@ -159,12 +166,16 @@ void Server::LimitConnections(grpc::ServerBuilder& builder) const {
 }
 
 absl::Status Server::Listen() {
-  ASSIGN_OR_RETURN(listener_, BindListener());
+  if (!options_.listen.empty()) {
+    ASSIGN_OR_RETURN(listener_, BindListener());
+  }
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
-  acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
-      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, Credentials());
+  if (listener_ != nullptr) {
+    acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, Credentials());
+  }
   LimitConnections(builder);
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> factories;
   if (options_.metrics != nullptr) factories.push_back(options_.metrics->Interceptors());
@@ -177,7 +188,9 @@ absl::Status Server::Listen() {
   grpc_ = builder.BuildAndStart();
   if (grpc_ == nullptr) return absl::InternalError("gRPC could not start a server");
   SayServing(false);
+  if (options_.http) RETURN_IF_ERROR(ListenForHttp());
   guard_.Begin();
+  if (listener_ == nullptr) return absl::OkStatus();
   listener_->Begin([this, acceptor = acceptor_.get()](UniqueFd connection, int listening) {
     if (!guard_.Add(connection.get()).ok()) return;  // which closes it
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
@@ -187,6 +200,32 @@ absl::Status Server::Listen() {
   });
   address_ =
       absl::StrCat(options_.listen.substr(0, options_.listen.rfind(':')), ":", listener_->port());
+  return absl::OkStatus();
+}
+
+absl::Status Server::ListenForHttp() {
+  ASSIGN_OR_RETURN(const HostPort listen, ParseHostPort(options_.http->listen));
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(wire::kMaxMessageBytes);
+  gateway_ =
+      std::make_unique<Gateway>(GatewayOptions{.names = options_.http->names,
+                                               .key = options_.http->key,
+                                               .files = PageFiles(),
+                                               .metrics = options_.metrics,
+                                               .clock = options_.clock,
+                                               .monotonic_clock = options_.monotonic_clock,
+                                               .stream_interval = options_.http->stream_interval},
+                                grpc_->InProcessChannel(arguments), &access_, &limits_);
+  absl::StatusOr<std::unique_ptr<HttpServer>> server =
+      HttpServer::Start(listen, gateway_->Service(), gateway_->ConnectionLimits(), options_.tls);
+  if (!server.ok()) {
+    return absl::Status(server.status().code(),
+                        absl::StrCat("can't listen on ", options_.http->listen, " for HTTP (",
+                                     std::string(server.status().message()),
+                                     "): choose another address; port 0 picks a free one"));
+  }
+  http_ = *std::move(server);
+  http_address_ = ToText(http_->address());
   return absl::OkStatus();
 }
 
@@ -276,6 +315,8 @@ void Server::Stop() {
   blocking_calls_.Stop();
   guard_.Stop();
   if (listener_ != nullptr) listener_->Stop();
+  http_.reset();
+  gateway_.reset();
   if (grpc_ != nullptr) {
     grpc_->Shutdown(std::chrono::system_clock::now() + kStopDeadline);
     grpc_->Wait();

@@ -18,7 +18,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "db/token_store.h"
@@ -33,6 +35,9 @@
 #include "server/calls/connection_listener.h"
 #include "server/calls/limits.h"
 #include "server/calls/search_pool.h"
+#include "server/gateway/gateway.h"
+#include "server/http/http_server.h"
+#include "server/http/server_tls.h"
 #include "server/services/agents_service.h"
 #include "server/services/metrics.h"
 #include "server/services/planner_service.h"
@@ -42,18 +47,21 @@
 
 namespace meshwright::server {
 
-// A server's TLS files. Each is a text in PEM.
-struct ServerTls {
-  std::string certificate;  // the server's certificate, followed by its issuers'
-  std::string key;
-  // The CA that signs clients' certificates. If it is empty, no client certificate is requested.
-  std::string client_ca;
-};
-
 using TokenOpener = std::function<absl::StatusOr<std::unique_ptr<db::TokenStore>>()>;
 
+// The page and calls over HTTP/1.1 (server/gateway). They use TLS if the server does.
+struct HttpOptions {
+  std::string listen = {};  // HOST:PORT, as ServerOptions::listen
+  // Names beside addresses and localhost by which browsers reach the server.
+  std::vector<std::string> names = {};
+  std::string key = {};  // if not empty, what every call has to show; only without TLS
+  absl::Duration stream_interval = kStreamInterval;  // server/gateway/json_calls.h
+};
+
 struct ServerOptions {
-  std::string listen = "127.0.0.1:7077";  // HOST:PORT; port 0 picks a free one
+  // HOST:PORT; port 0 picks a free one. Empty: calls come over HTTP/1.1 alone, and no agents.
+  std::string listen = "127.0.0.1:7077";
+  std::optional<HttpOptions> http;        // none: no page
   std::optional<ServerTls> tls;           // without it, plain text on loopback only
   // Opens the tokens in the store's database. Required with TLS; called once the store is open.
   TokenOpener open_tokens;
@@ -79,8 +87,9 @@ struct ServerOptions {
 using StoreOpener = std::function<absl::StatusOr<std::unique_ptr<db::SweepStore>>()>;
 
 // Returns OK if `listen` is HOST:PORT and, without TLS, HOST is a loopback address. Otherwise
-// returns InvalidArgument, which says what is wrong.
-absl::Status CheckListenAddress(const std::string& listen, bool has_tls);
+// returns InvalidArgument about `field`, which says what is wrong.
+absl::Status CheckListenAddress(const std::string& listen, bool has_tls,
+                                std::string_view field = "listen");
 
 class Server {
  public:
@@ -94,8 +103,9 @@ class Server {
                                                        ServerOptions options);
   ~Server();
 
-  // Returns HOST:PORT with the port that was bound.
+  // Return HOST:PORT with the port that was bound; empty if the options name no address.
   const std::string& address() const { return address_; }
+  const std::string& http_address() const { return http_address_; }
   // Returns the engine, for code in this process that starts and ends agents.
   SweepEngine& engine() { return *engine_; }
   void Stop();
@@ -104,6 +114,7 @@ class Server {
   explicit Server(ServerOptions options);
   std::shared_ptr<grpc::ServerCredentials> Credentials();
   absl::Status Listen();
+  absl::Status ListenForHttp();
   absl::StatusOr<std::unique_ptr<ConnectionListener>> BindListener();
   // Sets when silent connections are probed, and how many streams and bytes a connection may have.
   void LimitConnections(grpc::ServerBuilder& builder) const;
@@ -132,10 +143,13 @@ class Server {
   SweepsService sweeps_service_;
   AgentsService agents_service_;
   std::string address_;
+  std::string http_address_;
   std::atomic<int32_t> health_watchers_{0};
   std::unique_ptr<ConnectionListener> listener_;  // hands connections to `acceptor_`
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> grpc_;
+  std::unique_ptr<Gateway> gateway_;  // calls `grpc_`
+  std::unique_ptr<HttpServer> http_;  // asks `gateway_`
   // A std::mutex, since timed waits on an absl::Mutex follow the wall clock. Setting that clock
   // back would delay the expiry of leases.
   std::mutex timer_mutex_;

@@ -3,14 +3,12 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/system/random_bytes.h"
 
 namespace meshwright::gang {
 namespace {
@@ -33,14 +31,7 @@ absl::Status CheckProof(std::string_view proof, std::string_view right) {
 
 }  // namespace
 
-absl::StatusOr<std::string> NewNonce() {
-  std::string nonce(kNonceBytes, '\0');
-  if (::getentropy(nonce.data(), nonce.size()) != 0) {
-    return absl::UnavailableError(
-        absl::StrCat("the system gives no random numbers: ", std::strerror(errno)));
-  }
-  return nonce;
-}
+absl::StatusOr<std::string> NewNonce() { return RandomBytes(kNonceBytes); }
 
 Handshake Handshake::OfDialer(std::string secret, Purpose purpose, std::string nonce) {
   Handshake handshake(Side::kDialer, std::move(secret), std::move(nonce));

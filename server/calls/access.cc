@@ -1,9 +1,10 @@
 #include "server/calls/access.h"
 
 #include <utility>
-#include <vector>
 
+#include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "base/system/random_bytes.h"
 #include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
@@ -19,6 +20,7 @@ constexpr char kAuthorization[] = "authorization";
 constexpr std::string_view kBearer = "Bearer ";
 constexpr std::string_view kScheme = "meshwright://";
 constexpr size_t kMostShown = 100;
+constexpr size_t kIntroductionBytes = 32;
 
 std::string_view ViewOf(const grpc::string_ref& text) { return {text.data(), text.size()}; }
 
@@ -36,6 +38,23 @@ absl::Status SaysNothing() {
 absl::Status NotOpenYet() {
   return absl::UnavailableError(
       "the server is opening its database and answers once that is done: try again");
+}
+
+// gRPC sets properties of a certificate only after the client CA has verified it.
+Credentials CredentialsOf(const Access::Metadata& metadata, const grpc::AuthContext& connection) {
+  Credentials credentials;
+  const auto [first, last] = metadata.equal_range(kAuthorization);
+  for (auto it = first; it != last; ++it) credentials.authorization.push_back(ViewOf(it->second));
+  for (const grpc::string_ref& uri : connection.FindPropertyValues(GRPC_PEER_URI_PROPERTY_NAME)) {
+    credentials.certificate_uris.push_back(ViewOf(uri));
+  }
+  credentials.has_certificate =
+      !connection.FindPropertyValues(GRPC_X509_SUBJECT_PROPERTY_NAME).empty();
+  for (const grpc::string_ref& pem :
+       connection.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME)) {
+    credentials.certificate_pem = ViewOf(pem);
+  }
+  return credentials;
 }
 
 absl::Status NamesNoCaller(std::string_view uri, absl::string_view why) {
@@ -99,16 +118,12 @@ absl::StatusOr<Caller> Access::ByToken(std::string_view authorization) const {
                 .token_hash = std::move(hash)};
 }
 
-absl::StatusOr<Caller> Access::Identify(const Metadata& metadata,
-                                        const grpc::AuthContext& connection) const {
-  const auto [first, last] = metadata.equal_range(kAuthorization);
-  if (first != last) {
-    if (std::next(first) != last) {
-      return absl::UnauthenticatedError("the call has more than one `authorization`: send one");
-    }
-    return ByToken(ViewOf(first->second));
+absl::StatusOr<Caller> Access::Identify(const Credentials& credentials) const {
+  if (credentials.authorization.empty()) return ByCertificate(credentials);
+  if (credentials.authorization.size() > 1) {
+    return absl::UnauthenticatedError("the call has more than one `authorization`: send one");
   }
-  return ByCertificate(connection);
+  return ByToken(credentials.authorization.front());
 }
 
 absl::Status Access::CheckEnd(const Caller& caller) const {
@@ -119,25 +134,23 @@ absl::Status Access::CheckEnd(const Caller& caller) const {
                    ": connect with another one"));
 }
 
-absl::StatusOr<Caller> Access::ByCertificate(const grpc::AuthContext& connection) const {
-  // gRPC sets properties of a certificate only after the client CA has verified it.
+absl::StatusOr<Caller> Access::ByCertificate(const Credentials& credentials) const {
   std::optional<Caller> caller;
-  for (const grpc::string_ref& uri : connection.FindPropertyValues(GRPC_PEER_URI_PROPERTY_NAME)) {
-    ASSIGN_OR_RETURN(std::optional<Caller> named, CallerOfUri(ViewOf(uri)));
+  for (const std::string_view uri : credentials.certificate_uris) {
+    ASSIGN_OR_RETURN(std::optional<Caller> named, CallerOfUri(uri));
     if (!named) continue;
-    if (caller) return NamesNoCaller(ViewOf(uri), "another one names a caller too");
+    if (caller) return NamesNoCaller(uri, "another one names a caller too");
     caller = std::move(named);
   }
   if (caller) {
-    // gRPC looked at the dates when the connection was opened.
-    for (const grpc::string_ref& pem :
-         connection.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME)) {
-      if (const auto dates = DatesOfCertificate(ViewOf(pem))) caller->end = dates->end;
+    // The dates were looked at when the connection was opened.
+    if (const auto dates = DatesOfCertificate(credentials.certificate_pem)) {
+      caller->end = dates->end;
     }
     RETURN_IF_ERROR(CheckEnd(*caller));
     return *std::move(caller);
   }
-  if (connection.FindPropertyValues(GRPC_X509_SUBJECT_PROPERTY_NAME).empty()) return SaysNothing();
+  if (!credentials.has_certificate) return SaysNothing();
   return absl::UnauthenticatedError(
       "the certificate does not say who calls: it needs the URI meshwright://ROLE/NAME among its "
       "subject's alternative names, with the role viewer, operator or agent");
@@ -146,8 +159,27 @@ absl::StatusOr<Caller> Access::ByCertificate(const grpc::AuthContext& connection
 absl::StatusOr<std::optional<Caller>> Access::CallerOf(
     const grpc::CallbackServerContext& context) const {
   if (!asks_) return std::nullopt;
-  ASSIGN_OR_RETURN(Caller caller, Identify(context.client_metadata(), *context.auth_context()));
+  const Metadata& metadata = context.client_metadata();
+  if (const auto secret = metadata.find(kIntroduction); secret != metadata.end()) {
+    const absl::MutexLock lock(&mutex_);
+    const auto found = introduced_.find(std::string(ViewOf(secret->second)));
+    if (found != introduced_.end()) return found->second;
+  }
+  ASSIGN_OR_RETURN(Caller caller, Identify(CredentialsOf(metadata, *context.auth_context())));
   return caller;
+}
+
+absl::StatusOr<std::unique_ptr<Access::Introduction>> Access::Introduce(
+    const Caller& caller) const {
+  ASSIGN_OR_RETURN(std::string secret, RandomHex(kIntroductionBytes));
+  const absl::MutexLock lock(&mutex_);
+  introduced_.emplace(secret, caller);
+  return absl::WrapUnique(new Introduction(this, std::move(secret)));
+}
+
+Access::Introduction::~Introduction() {
+  const absl::MutexLock lock(&access_->mutex_);
+  access_->introduced_.erase(secret_);
 }
 
 absl::Status Access::StillCounts(const Caller& caller) const {
@@ -155,16 +187,12 @@ absl::Status Access::StillCounts(const Caller& caller) const {
   return FindToken(caller.token_hash).status();
 }
 
-absl::StatusOr<std::optional<Caller>> Access::Check(std::string_view method,
-                                                    const Metadata& metadata,
-                                                    const grpc::AuthContext& connection) const {
+absl::Status Access::CheckRole(std::string_view method, const Caller& caller) const {
   const MethodRole* const known = RoleOfMethod(method);
-  if (known != nullptr && known->needs == Needs::kNothing) return std::nullopt;
-  ASSIGN_OR_RETURN(Caller caller, Identify(metadata, connection));
   if (known == nullptr) {
     return absl::UnimplementedError(absl::StrCat("this server has no method ", Shown(method)));
   }
-  if (MayCall(caller.role, known->needs)) return caller;
+  if (MayCall(caller.role, known->needs)) return absl::OkStatus();
   absl::Status denied = absl::PermissionDeniedError(
       absl::StrCat(caller.ToText(), " has the role ", AbslView(db::RoleName(caller.role)), ", and ",
                    AbslView(method.substr(1)), " needs ", RolesThatMay(known->needs),
@@ -177,6 +205,16 @@ absl::StatusOr<std::optional<Caller>> Access::Check(std::string_view method,
                     .code = absl::StatusCodeToString(denied.code())}});
   }
   return denied;
+}
+
+absl::StatusOr<std::optional<Caller>> Access::Check(std::string_view method,
+                                                    const Metadata& metadata,
+                                                    const grpc::AuthContext& connection) const {
+  const MethodRole* const known = RoleOfMethod(method);
+  if (known != nullptr && known->needs == Needs::kNothing) return std::nullopt;
+  ASSIGN_OR_RETURN(Caller caller, Identify(CredentialsOf(metadata, connection)));
+  RETURN_IF_ERROR(CheckRole(method, caller));
+  return caller;
 }
 
 }  // namespace meshwright::server

@@ -2,7 +2,8 @@
 //
 // A server with TLS authenticates every call: by the token in the call's metadata or, without one,
 // by the certificate of its connection. A plain-text server listens on loopback only and
-// authenticates nobody.
+// authenticates nobody. Calls over HTTP/1.1 pass the same functions (server/gateway); their
+// callers are introduced to the services of this process.
 //
 // Callers may rely on: a token is valid from its creation until it expires or is revoked. This also
 // holds for tokens that another process creates or revokes while the server runs. A certificate is
@@ -13,12 +14,17 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/system/log.h"
 #include "db/token_store.h"
@@ -48,9 +54,40 @@ struct Caller {
 // for a URI with another scheme, and Unauthenticated if ROLE or NAME is not valid.
 absl::StatusOr<std::optional<Caller>> CallerOfUri(std::string_view uri);
 
+// What a call shows of its caller. The texts have to outlive the calls that get them.
+struct Credentials {
+  // The values of the field `authorization`.
+  std::vector<std::string_view> authorization;
+  // Whether the connection has a certificate that the client CA verified.
+  bool has_certificate = false;
+  std::vector<std::string_view> certificate_uris;  // among its subject's alternative names
+  std::string_view certificate_pem;
+};
+
+// The metadata of a call in this process that names an introduced caller.
+inline constexpr char kIntroduction[] = "meshwright-introduction";
+
 class Access {
  public:
   using Metadata = std::multimap<grpc::string_ref, grpc::string_ref>;
+
+  // Introduces a caller to the services, for as long as it exists.
+  class Introduction {
+   public:
+    ~Introduction();
+    Introduction(const Introduction&) = delete;
+    Introduction& operator=(const Introduction&) = delete;
+    // The value of kIntroduction: 256 random bits, which nobody outside this process knows.
+    const std::string& secret() const { return secret_; }
+
+   private:
+    friend class Access;
+    Introduction(const Access* access, std::string secret)
+        : access_(access), secret_(std::move(secret)) {}
+
+    const Access* const access_;
+    const std::string secret_;
+  };
 
   // `asks` says whether callers have to authenticate.
   Access(bool asks, std::function<absl::Time()> clock, LogFunction log);
@@ -61,26 +98,35 @@ class Access {
 
   bool asks() const { return asks_; }
 
-  // Returns the caller, or nullopt if callers need not authenticate. Returns Unauthenticated, with
-  // advice, if the caller has no credentials, or a token that is unknown, revoked or expired.
-  // Returns Unavailable if the token can't be looked up now.
+  // Returns the caller. Returns Unauthenticated, with advice, if there are no credentials, or a
+  // token that is unknown, revoked or expired. Returns Unavailable if the token can't be looked up
+  // now.
+  absl::StatusOr<Caller> Identify(const Credentials& credentials) const;
+
+  // Returns the caller of a call that a service handles, or nullopt if callers need not
+  // authenticate. Returns the errors of Identify().
   absl::StatusOr<std::optional<Caller>> CallerOf(const grpc::CallbackServerContext& context) const;
+
+  // Returns an introduction of a caller whom Identify() or StillCounts() has just accepted, or
+  // Unavailable if the system gives no random numbers. REQUIRES: this object outlives it.
+  absl::StatusOr<std::unique_ptr<Introduction>> Introduce(const Caller& caller) const;
 
   // Returns OK if the credentials of an earlier caller are still valid, and otherwise an error of
   // CallerOf().
   absl::Status StillCounts(const Caller& caller) const;
 
+  // Returns OK if the caller's role may call `method`. Returns Unimplemented for an unknown method,
+  // and PermissionDenied, which names the roles that may call the method.
+  absl::Status CheckRole(std::string_view method, const Caller& caller) const;
+
   // Returns the caller of `method`, or nullopt if the method needs no authentication. Returns the
-  // errors of CallerOf(), Unimplemented for an unknown method, and PermissionDenied, which names
-  // the roles that may call the method.
+  // errors of Identify() and CheckRole().
   absl::StatusOr<std::optional<Caller>> Check(std::string_view method, const Metadata& metadata,
                                               const grpc::AuthContext& connection) const;
 
  private:
-  absl::StatusOr<Caller> Identify(const Metadata& metadata,
-                                  const grpc::AuthContext& connection) const;
   absl::StatusOr<Caller> ByToken(std::string_view authorization) const;
-  absl::StatusOr<Caller> ByCertificate(const grpc::AuthContext& connection) const;
+  absl::StatusOr<Caller> ByCertificate(const Credentials& credentials) const;
   absl::Status CheckEnd(const Caller& caller) const;
   absl::StatusOr<db::TokenRecord> FindToken(std::string_view hash) const;
 
@@ -88,6 +134,8 @@ class Access {
   const std::function<absl::Time()> clock_;
   const LogFunction log_;
   std::atomic<db::TokenStore*> tokens_{nullptr};
+  mutable absl::Mutex mutex_;
+  mutable std::map<std::string, Caller> introduced_ ABSL_GUARDED_BY(mutex_);  // by their secret
 };
 
 }  // namespace meshwright::server

@@ -1,11 +1,10 @@
 #include "server/http/http_server.h"
 
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
 #include <chrono>
-#include <exception>
-#include <list>
-#include <optional>
-#include <string_view>
-#include <system_error>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -14,178 +13,83 @@
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/ip/tcp.hpp"
 #include "boost/asio/post.hpp"
+#include "boost/asio/ssl/context.hpp"
 #include "boost/asio/steady_timer.hpp"
-#include "boost/beast/core/flat_buffer.hpp"
-#include "boost/beast/core/tcp_stream.hpp"
-#include "boost/beast/http.hpp"
+#include "server/http/http_connection.h"
+#include "server/http/http_transport.h"
 
 namespace meshwright::server {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = boost::beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
 
 // After accept() failed, for want of a descriptor or of memory.
 constexpr std::chrono::milliseconds kAcceptPause(100);
 
-HttpRequest RequestOf(const http::request<http::string_body>& message) {
-  const std::string target(message.target());
-  const size_t query = target.find('?');
-  return {.method = std::string(message.method_string()),
-          .path = target.substr(0, query),
-          .query = query == std::string::npos ? std::string() : target.substr(query + 1),
-          .body = message.body()};
+absl::Status TlsError(std::string_view what, const error_code& error) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "can't use the ", absl::string_view(what.data(), what.size()), ": ", error.message()));
 }
 
-HttpResponse AnswerOf(const HttpServer::Handler& handler, const HttpRequest& request) {
-  try {
-    return handler(request);
-  } catch (const std::exception& error) {
-    return {.status = 500, .body = absl::StrCat("internal error: ", error.what(), "\n")};
-  }
-}
-
-// Returns the answer to a request that can't be read; nullopt if the peer left or took too long.
-std::optional<HttpResponse> RefusalOf(const error_code& error) {
-  if (error == http::error::header_limit) {
-    return HttpResponse{.status = 431, .body = "the request's header is too long\n"};
-  }
-  if (error == http::error::body_limit) {
-    return HttpResponse{.status = 413, .body = "the request's body is too long\n"};
-  }
-  const bool is_malformed = error.category() == make_error_code(http::error::bad_method).category();
-  if (!is_malformed || error == http::error::end_of_stream ||
-      error == http::error::partial_message) {
-    return std::nullopt;
-  }
-  return HttpResponse{.status = 400, .body = "the request is not HTTP/1.1\n"};
+// No session is resumed: each connection shows its certificate anew.
+absl::Status Prepare(const ServerTls& tls, asio::ssl::context& context) {
+  error_code error;
+  context.use_certificate_chain(asio::buffer(tls.certificate), error);
+  if (error) return TlsError("certificate", error);
+  context.use_private_key(asio::buffer(tls.key), asio::ssl::context::pem, error);
+  if (error) return TlsError("private key", error);
+  SSL_CTX* const native = context.native_handle();
+  SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
+  SSL_CTX_set_options(native, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
+  SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
+  if (tls.client_ca.empty()) return absl::OkStatus();
+  context.add_certificate_authority(asio::buffer(tls.client_ca), error);
+  if (error) return TlsError("clients' CA", error);
+  context.set_verify_mode(asio::ssl::verify_peer, error);
+  return error ? TlsError("clients' CA", error) : absl::OkStatus();
 }
 
 }  // namespace
 
-// Connection reads requests of one peer and answers each, on the listener's thread.
-class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
- public:
-  using Self = std::shared_ptr<Connection>;
-  // The connections, that which has waited longest for its peer first.
-  using List = std::list<Self>;
-
-  Connection(tcp::socket socket, const HttpServer::Handler& handler, const HttpLimits& limits,
-             List& list)
-      : stream_(std::move(socket)), handler_(handler), limits_(limits), list_(list) {}
-
-  void Begin(List::iterator place) {
-    place_ = place;
-    Read();
-  }
-
-  // Ends what is going on; the connection then leaves the list.
-  void Close() {
-    error_code ignored;
-    stream_.socket().close(ignored);
-  }
-
- private:
-  void Read() {
-    list_.splice(list_.end(), list_, place_);
-    parser_.emplace();
-    parser_->header_limit(limits_.header_bytes);
-    parser_->body_limit(limits_.body_bytes);
-    WaitAtMostPatience();
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = shared_from_this()](const error_code& error, size_t /*bytes*/) {
-                       self->Reply(error);
-                     });
-  }
-
-  void Reply(const error_code& error) {
-    if (error) {
-      const std::optional<HttpResponse> refusal = RefusalOf(error);
-      if (!refusal) return Leave();
-      return Write(*refusal, /*is_head=*/false, /*version=*/11, /*keep=*/false);
-    }
-    const auto& message = parser_->get();
-    const bool is_head = message.method() == http::verb::head;
-    Write(AnswerOf(handler_, RequestOf(message)), is_head, message.version(), message.keep_alive());
-  }
-
-  void Write(const HttpResponse& response, bool is_head, unsigned version, bool keep) {
-    answer_ = {};
-    answer_.version(version);
-    answer_.result(static_cast<unsigned>(response.status));
-    answer_.set(http::field::content_type, response.content_type);
-    if (!response.allow.empty()) answer_.set(http::field::allow, response.allow);
-    answer_.keep_alive(keep);
-    answer_.content_length(response.body.size());
-    if (!is_head) answer_.body() = response.body;
-    serializer_.emplace(answer_);
-    WaitAtMostPatience();
-    http::async_write(stream_, *serializer_,
-                      [self = shared_from_this(), keep](const error_code& error, size_t /*bytes*/) {
-                        if (error) return self->Leave();
-                        if (keep) return self->Read();
-                        self->ReadOut();
-                      });
-  }
-
-  // Reads the bytes that the peer still sends. If the connection closed earlier, the peer would
-  // lose the answer.
-  void ReadOut() {
-    error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    ReadMore();
-  }
-
-  void ReadMore() {
-    buffer_.clear();
-    stream_.async_read_some(buffer_.prepare(4096),
-                            [self = shared_from_this()](const error_code& error, size_t /*bytes*/) {
-                              if (error) return self->Leave();
-                              self->ReadMore();
-                            });
-  }
-
-  void Leave() {
-    Close();
-    list_.erase(place_);
-  }
-
-  void WaitAtMostPatience() {
-    stream_.expires_after(std::chrono::milliseconds(absl::ToInt64Milliseconds(limits_.patience)));
-  }
-
-  beast::tcp_stream stream_;
-  const HttpServer::Handler& handler_;
-  const HttpLimits& limits_;
-  List& list_;
-  List::iterator place_;
-  beast::flat_buffer buffer_;
-  std::optional<http::request_parser<http::string_body>> parser_;
-  http::response<http::string_body> answer_;
-  std::optional<http::response_serializer<http::string_body>> serializer_;
-};
+HttpService AnsweringAtOnce(std::function<HttpResponse(const HttpRequest& request)> answer) {
+  return {.admit = {},
+          .handle =
+              [answer = std::move(answer)](const HttpRequest& request,
+                                           const std::shared_ptr<HttpExchange>& exchange) {
+                exchange->Answer(answer(request));
+              },
+          .fields = {}};
+}
 
 class HttpServer::Listener {
  public:
-  Listener(Handler handler, const HttpLimits& limits)
-      : handler_(std::move(handler)), limits_(limits) {}
+  Listener(HttpService service, const HttpLimits& limits) : loop_(std::make_shared<HttpLoop>()) {
+    loop_->service = std::move(service);
+    loop_->limits = limits;
+  }
 
   ~Listener() {
-    asio::post(context_, [this] {
+    asio::post(loop_->context, [this] {
       error_code ignored;
       acceptor_.close(ignored);
       pause_.cancel();
-      for (const Connection::Self& connection : connections_) connection->Close();
+      CloseAll(loop_->waiting);
+      CloseAll(loop_->working);
     });
     if (thread_.joinable()) thread_.join();
+    // Exchanges may outlive the server, and what the service refers to may not.
+    loop_->service = {};
   }
 
-  absl::Status Listen(const HostPort& listen) {
+  absl::Status Listen(const HostPort& listen, const std::optional<ServerTls>& tls) {
+    if (tls) {
+      tls_.emplace(asio::ssl::context::tls_server);
+      if (const absl::Status status = Prepare(*tls, *tls_); !status.ok()) return status;
+    }
     error_code error;
-    tcp::resolver resolver(context_);
+    tcp::resolver resolver(loop_->context);
     const auto found =
         resolver.resolve(ResolvableHost(listen), std::to_string(listen.port),
                          tcp::resolver::passive | tcp::resolver::numeric_service, error);
@@ -193,7 +97,7 @@ class HttpServer::Listener {
     if (error) return absl::UnavailableError(error.message());
     address_ = {.host = listen.host, .port = acceptor_.local_endpoint().port()};
     Accept();
-    thread_ = std::thread([this] { context_.run(); });
+    thread_ = std::thread([this] { loop_->context.run(); });
     return absl::OkStatus();
   }
 
@@ -224,34 +128,35 @@ class HttpServer::Listener {
   }
 
   void Take(tcp::socket socket) {
-    if (connections_.size() >= limits_.max_connections) CloseOldest();
-    connections_.push_back(
-        std::make_shared<Connection>(std::move(socket), handler_, limits_, connections_));
-    connections_.back()->Begin(std::prev(connections_.end()));
+    if (loop_->waiting.size() + loop_->working.size() >= loop_->limits.max_connections) {
+      if (loop_->waiting.empty()) return;  // closes the new one
+      HttpConnection::Self(loop_->waiting.front())->Leave();
+    }
+    error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    loop_->waiting.push_back(std::make_shared<HttpConnection>(
+        loop_.get(), MakeTransport(std::move(socket), tls_ ? &*tls_ : nullptr)));
+    loop_->waiting.back()->Begin(std::prev(loop_->waiting.end()));
   }
 
-  // A closed connection leaves the list once its operation has ended, on a later turn of the loop.
-  // Until then it stands last, so that the next one to be closed is another.
-  void CloseOldest() {
-    connections_.front()->Close();
-    connections_.splice(connections_.end(), connections_, connections_.begin());
+  static void CloseAll(HttpLoop::List& connections) {
+    while (!connections.empty()) HttpConnection::Self(connections.front())->Leave();
   }
 
-  const Handler handler_;
-  const HttpLimits limits_;
+  const std::shared_ptr<HttpLoop> loop_;
   HostPort address_;
-  asio::io_context context_{1};
-  tcp::acceptor acceptor_{context_};
-  asio::steady_timer pause_{context_};
-  Connection::List connections_;
+  std::optional<asio::ssl::context> tls_;
+  tcp::acceptor acceptor_{loop_->context};
+  asio::steady_timer pause_{loop_->context};
   std::thread thread_;
 };
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HostPort& listen,
-                                                              Handler handler,
-                                                              const HttpLimits& limits) {
-  auto listener = std::make_unique<Listener>(std::move(handler), limits);
-  if (const absl::Status status = listener->Listen(listen); !status.ok()) return status;
+                                                              HttpService service,
+                                                              const HttpLimits& limits,
+                                                              const std::optional<ServerTls>& tls) {
+  auto listener = std::make_unique<Listener>(std::move(service), limits);
+  if (const absl::Status status = listener->Listen(listen, tls); !status.ok()) return status;
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(listener)));
 }
 

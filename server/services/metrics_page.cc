@@ -12,17 +12,21 @@ namespace {
 
 constexpr char kTextFormat[] = "text/plain; version=0.0.4; charset=utf-8";
 
-HttpResponse MetricsAnswer(const Metrics& metrics, const HttpRequest& request) {
+HttpResponse AnswerOf(const Metrics& metrics, const HttpRequest& request) {
   if (request.path != "/metrics") {
     return {.status = 404, .body = "there is no such page: metrics are at /metrics\n"};
   }
   if (request.method != "GET" && request.method != "HEAD") {
-    return {.status = 405, .body = "metrics are read by GET\n", .allow = "GET, HEAD"};
+    return {.status = 405, .body = "metrics are read by GET\n", .fields = {{"Allow", "GET, HEAD"}}};
   }
-  return {.content_type = kTextFormat, .body = metrics.Text()};
+  return MetricsAnswer(metrics);
 }
 
 }  // namespace
+
+HttpResponse MetricsAnswer(const Metrics& metrics) {
+  return {.content_type = kTextFormat, .body = metrics.Text()};
+}
 
 absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Open(const std::string& listen,
                                                                const Metrics& metrics,
@@ -36,10 +40,11 @@ absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Open(const std::string
                       "must be an address of this machine alone, such as 127.0.0.1:9464: "
                       "it asks nobody who they are");
   }
-  const auto answer = [&metrics](const HttpRequest& request) {
-    return MetricsAnswer(metrics, request);
-  };
-  absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Start(*address, answer, limits);
+  absl::StatusOr<std::unique_ptr<HttpServer>> server =
+      HttpServer::Start(*address, AnsweringAtOnce([&metrics](const HttpRequest& request) {
+        return AnswerOf(metrics, request);
+      }),
+                        limits);
   if (!server.ok()) {
     return absl::UnavailableError(absl::StrCat(
         "can't listen on ", listen, " for metrics: ", std::string(server.status().message()),

@@ -11,6 +11,9 @@
 
 namespace meshwright::server {
 
+// Returns the answer with all metrics.
+HttpResponse MetricsAnswer(const Metrics& metrics);
+
 class MetricsPage {
  public:
   // Port 0 picks a free port. Returns InvalidArgument for an address that other machines can reach,

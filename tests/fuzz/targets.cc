@@ -34,6 +34,11 @@
 #include "planner/measurement/measurement_presets.h"
 #include "planner/measurement/planned_row.h"
 #include "planner/measurement/row_prediction.h"
+#include "server/gateway/cookies.h"
+#include "server/gateway/json_message.h"
+#include "server/gateway/same_origin.h"
+#include "server/gateway/static_files.h"
+#include "server/http/request_reader.h"
 
 namespace meshwright::fuzz {
 namespace {
@@ -305,6 +310,43 @@ void ReadCommandLog(std::string_view text) {
     const trial::TrialResult result = run.Conclude(run.Judge(start), {.kind = kind, .number = 1});
     ExpectOk(trial::TrialResultFromJson(ToJson(result)).status(), "a result can't be read");
     Expect(ValidUtf8(result.message) == result.message, "a message is not UTF-8");
+  }
+}
+
+void ReadHttpRequests(std::string_view stream) {
+  constexpr uint32_t kHeaderBytes = 1024;
+  constexpr uint64_t kBodyBytes = 4096;
+  static const planner::EmbeddedFile kFiles[] = {{"index.html", "page"}, {"views/a.js", "a"}};
+  static const server::StaticFiles* const kPage = new server::StaticFiles(kFiles);
+  using Progress = server::RequestReader::Progress;
+  while (!stream.empty()) {
+    server::RequestReader reader(kHeaderBytes);
+    Progress progress = Progress::kNeedsMore;
+    while (progress != Progress::kWhole) {
+      size_t used = 0;
+      progress = reader.Take(stream, used);
+      Expect(used <= stream.size(), "a reader used more than there is");
+      stream.remove_prefix(used);
+      if (progress == Progress::kRefused || progress == Progress::kNeedsMore) return;
+      if (progress == Progress::kHead && reader.body_bytes() > kBodyBytes) return;
+      if (progress == Progress::kHead) reader.AllowBody();
+    }
+    server::HttpRequest& request = reader.request();
+    Expect(request.body.size() == reader.body_bytes(), "a body has another length");
+    request.connection.own_address = "127.0.0.1";
+    if (server::CheckHost(request, {"mesh.example"}).ok()) {
+      server::CheckOrigin(request).IgnoreError();
+    }
+    server::CookieOf(request, "__Host-meshwright");
+    kPage->Find(request.path, request.Field("if-none-match").value_or(""));
+    const auto* method = server::FindJsonMethod(request.path);
+    if (method == nullptr) continue;
+    const auto message = server::BinaryOfJson(*method->input_type(), request.body);
+    if (!message.ok()) continue;
+    const auto json = server::JsonOfBinary(*method->input_type(), *message);
+    ExpectOk(json.status(), "an accepted message has no JSON");
+    const auto again = server::BinaryOfJson(*method->input_type(), *json);
+    ExpectOk(again.status(), "an accepted message is refused as JSON");
   }
 }
 

@@ -29,8 +29,9 @@ void ReadGangStream(std::string_view stream);     // a stream from a gang's memb
 void ReadImport(std::string_view text);           // a framework's name, and a file of it below
 void ReadRunner(std::string_view json);           // a runner's file
 void ReadCommandLog(std::string_view text);       // a format's name, and a log of it below
+void ReadHttpRequests(std::string_view stream);   // what a browser or a stranger sends over HTTP
 
-inline constexpr std::array<Target, 13> kTargets = {{{"config", ReadModelConfig},
+inline constexpr std::array<Target, 14> kTargets = {{{"config", ReadModelConfig},
                                                      {"layout", ReadLayout},
                                                      {"filter", ReadFilter},
                                                      {"history_filter", ReadHistoryFilter},
@@ -42,6 +43,7 @@ inline constexpr std::array<Target, 13> kTargets = {{{"config", ReadModelConfig}
                                                      {"gang_stream", ReadGangStream},
                                                      {"import", ReadImport},
                                                      {"runner", ReadRunner},
-                                                     {"command_log", ReadCommandLog}}};
+                                                     {"command_log", ReadCommandLog},
+                                                     {"http", ReadHttpRequests}}};
 
 }  // namespace meshwright::fuzz

@@ -54,6 +54,7 @@ class AccessTest : public testing::Test {
     options.engine.heartbeat = absl::Milliseconds(100);
     options.tls = {identity.certificate, identity.key, client_ca};
     options.open_tokens = [this] { return db::TokenStore::Open(db()); };
+    options.http = http_;
     options.limits = limits_;
     options.recommend = recommend_;
     if (calls_clock_stands_) {
@@ -213,6 +214,7 @@ class AccessTest : public testing::Test {
   std::atomic<int64_t> ahead_s_{0};  // seconds by which the server's clock is ahead
   // Options of servers that are started later.
   LimitOptions limits_;
+  std::optional<HttpOptions> http_;
   Recommender recommend_ = planner::AnswerRecommend;
   bool calls_clock_stands_ = false;  // whether the monotonic clock stands still at monotonic_s_
   std::atomic<int64_t> monotonic_s_{0};

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -134,6 +135,7 @@ class ServerFixture : public testing::Test {
     ASSERT_TRUE(store.ok()) << store.status();
     ServerOptions options;
     options.listen = listen;
+    options.http = http_;
     options.host_cores = 4;
     options.version = "test";
     options.clock = [this] { return absl::Now() + absl::Seconds(wall_ahead_s_.load()); };
@@ -233,6 +235,7 @@ class ServerFixture : public testing::Test {
 
   std::string folder_;
   std::atomic<int64_t> wall_ahead_s_{0};  // seconds by which the server's wall clock is ahead
+  std::optional<HttpOptions> http_;       // of servers that are started later
   std::unique_ptr<Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::Sweeps::Stub> sweeps_;

@@ -126,6 +126,7 @@ std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
   AddSweepCommand(*app, context);
   AddHistoryCommand(*app, context);
   AddServeCommand(*app, context);
+  AddUiCommand(*app, context);
   AddAgentCommand(*app, context);
   AddAgentsCommand(*app, context);
   AddDbCommand(*app, context);

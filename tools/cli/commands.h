@@ -48,6 +48,8 @@ void AddSweepCommand(CLI::App& app, CommandContext& context);
 void AddHistoryCommand(CLI::App& app, CommandContext& context);
 // Runs the server until SIGINT or SIGTERM.
 void AddServeCommand(CLI::App& app, CommandContext& context);
+// Serves the page to one person on this machine until SIGINT or SIGTERM.
+void AddUiCommand(CLI::App& app, CommandContext& context);
 // Owns this machine's devices and runs trials for a server.
 void AddAgentCommand(CLI::App& app, CommandContext& context);
 // Lists a server's agents, sets which of them get trials, and starts agents on a cluster's nodes.

@@ -104,14 +104,16 @@ function(meshwright_write_package_list)
   file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/package.txt CONTENT "${files}")
 endfunction()
 
-# meshwright_embed(TARGET NAMESPACE FUNCTION FILES...): compiles data files into TARGET. The function
-# `absl::Span<const EmbeddedFile> NAMESPACE::FUNCTION()` (planner/data/embedded.h) lists them by stem.
+# meshwright_embed(TARGET NAMESPACE FUNCTION [ROOT folder] FILES...): compiles text files into TARGET. The function
+# `absl::Span<const EmbeddedFile> NAMESPACE::FUNCTION()` (planner/data/embedded.h) lists them by stem, or by their path
+# below ROOT.
 function(meshwright_embed target namespace function)
+  cmake_parse_arguments(ARG "" "ROOT" "" ${ARGN})
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${function}.cc)
-  string(REPLACE ";" "," files "${ARGN}")
+  string(REPLACE ";" "," files "${ARG_UNPARSED_ARGUMENTS}")
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DNAMESPACE=${namespace} -DFUNCTION=${function} "-DFILES=${files}"
-            -P ${PROJECT_SOURCE_DIR}/tools/cmake/Embed.cmake
-    DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/tools/cmake/Embed.cmake VERBATIM)
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DNAMESPACE=${namespace} -DFUNCTION=${function} "-DROOT=${ARG_ROOT}"
+            "-DFILES=${files}" -P ${PROJECT_SOURCE_DIR}/tools/cmake/Embed.cmake
+    DEPENDS ${ARG_UNPARSED_ARGUMENTS} ${PROJECT_SOURCE_DIR}/tools/cmake/Embed.cmake VERBATIM)
   target_sources(${target} PRIVATE ${out})
 endfunction()

@@ -32,11 +32,16 @@ bool HttpPeer::Send(std::string_view bytes) const {
 
 std::string HttpPeer::ReadAll() const { return ReadUntil(""); }
 
+std::string HttpPeer::ReadSome() const {
+  char buffer[16384];
+  const ssize_t read = recv(socket_.get(), buffer, sizeof buffer, 0);
+  return read > 0 ? std::string(buffer, static_cast<size_t>(read)) : "";
+}
+
 std::string HttpPeer::ReadUntil(std::string_view end) const {
   std::string answer;
-  char buffer[4096];
-  for (ssize_t n = 0; (n = recv(socket_.get(), buffer, sizeof buffer, 0)) > 0;) {
-    answer.append(buffer, static_cast<size_t>(n));
+  for (std::string more = ReadSome(); !more.empty(); more = ReadSome()) {
+    answer += more;
     if (!end.empty() && answer.find(end) != std::string::npos) break;
   }
   return answer;

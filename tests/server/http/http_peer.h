@@ -19,6 +19,10 @@ class HttpPeer {
 
   // Returns whether all bytes were sent.
   bool Send(std::string_view bytes) const;
+  int descriptor() const { return socket_.get(); }
+  // Returns the bytes that arrive next; empty if the server closes the connection or sends nothing
+  // for 5 s.
+  std::string ReadSome() const;
   // Returns the bytes that arrive until the server closes the connection or sends nothing for 5 s.
   std::string ReadAll() const;
   // Returns the bytes that arrive up to and including `end`, or fewer for the reasons of ReadAll().

@@ -2,11 +2,10 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
-#include "base/system/descriptors.h"
 #include "base/system/log.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
@@ -15,7 +14,6 @@
 #include "db/sqlite_store.h"
 #include "db/store_lock.h"
 #include "db/token_store.h"
-#include "executor/trial/worker_version.h"
 #include "server/calls/limits.h"
 #include "server/server.h"
 #include "server/services/metrics.h"
@@ -24,8 +22,8 @@
 #include "tools/cli/common/server_flags.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/common/tls_files.h"
-#include "tools/cli/io/grpc_log.h"
 #include "tools/cli/io/log_sink.h"
+#include "tools/cli/serve/prepare_server.h"
 #include "tools/cli/serve/scaling_flags.h"
 #include "tools/command_line/declare.h"
 
@@ -41,6 +39,8 @@ struct ServeFlags {
   std::string key_file;
   std::string client_ca_file;
   std::string metrics_listen;
+  std::string http;
+  std::vector<std::string> http_names;
   double lease_s = 30.0;
   int32_t max_agent_failures = server::EngineOptions().max_agent_failures;
   int32_t keep_events_days = 90;
@@ -101,12 +101,9 @@ absl::StatusOr<std::unique_ptr<SlurmScaler>> StartScaler(const ServeFlags& flags
 
 absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
-  QuietGrpcLog();
-  // Debian's Abseil searches for lock cycles at every lock, which only tests need.
-  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  RaiseDescriptorLimit();
   RETURN_IF_ERROR(CheckPositive("lease_s", flags.lease_s));
-  server::ServerOptions options;
+  const LogFunction log = MakeLog(context.err, flags.log, absl::Now);
+  server::ServerOptions options = PrepareServer(context, log);
   options.listen = flags.listen;
   ASSIGN_OR_RETURN(options.tls, ReadTls(flags));
   ASSIGN_OR_RETURN(std::optional<SlurmScaling> scaling,
@@ -115,10 +112,6 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
                                        .takes_certificates = !flags.client_ca_file.empty()},
                                       context));
   options.open_tokens = [&flags] { return db::TokenStore::Open(flags.db); };
-  options.host_cores = context.host_cores;
-  options.search_cores = planner::ThreadsOfThisMachine();
-  options.version = std::string(trial::WorkerVersion());
-  options.clock = absl::Now;
   options.engine.lease = absl::Seconds(flags.lease_s);
   options.engine.heartbeat = options.engine.lease / 6;
   options.engine.reconnect_grace = options.engine.lease / 6;
@@ -128,8 +121,11 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   options.engine.event_retention = absl::Hours(24) * flags.keep_events_days;
   options.limits = flags.limits;
   options.limits.max_search = absl::Seconds(flags.max_search_s);
-  const LogFunction log = MakeLog(context.err, flags.log, absl::Now);
-  options.log = log;
+  if (!flags.http.empty()) {
+    options.http = server::HttpOptions{.listen = flags.http, .names = flags.http_names};
+  } else if (!flags.http_names.empty()) {
+    return FieldError("http_name", flags.http_names.front(), "needs --http");
+  }
   db::StoreLock lock;  // outlives the server, and with it the store
   std::unique_ptr<db::DamageSearch> search;
   std::string store_id;
@@ -146,14 +142,20 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   };
   std::optional<server::Metrics> metrics;  // outlives the server
   std::unique_ptr<server::MetricsPage> page;
-  if (!flags.metrics_listen.empty()) {
+  if (!flags.metrics_listen.empty() || options.http) {
     metrics.emplace(options.monotonic_clock);
-    ASSIGN_OR_RETURN(page, server::MetricsPage::Open(flags.metrics_listen, *metrics));
     options.metrics = &*metrics;
+  }
+  if (!flags.metrics_listen.empty()) {
+    ASSIGN_OR_RETURN(page, server::MetricsPage::Open(flags.metrics_listen, *metrics));
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<server::Server> server,
                    server::Server::Start(open, std::move(options)));
   context.out << "listening on " << server->address() << std::endl;
+  if (!server->http_address().empty()) {
+    context.out << "page on " << (flags.certificate_file.empty() ? "http://" : "https://")
+                << server->http_address() << "/" << std::endl;
+  }
   if (page != nullptr) {
     context.out << "metrics on http://" << page->address() << "/metrics" << std::endl;
   }
@@ -230,6 +232,15 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--metrics-listen", flags->metrics_listen,
                    "Loopback address at which Prometheus reads /metrics; default: none")
       ->option_text("HOST:PORT");
+  command
+      ->add_option("--http", flags->http,
+                   "Address of the page for browsers and of calls in JSON, over TLS if --listen "
+                   "is; default: none")
+      ->option_text("HOST:PORT");
+  command
+      ->add_option("--http-name", flags->http_names,
+                   "Name by which browsers reach --http, beside its address and localhost")
+      ->option_text("NAME");
   flags->scaling.Add(*command, context);
   AddLimitFlags(*command, *flags);
   flags->log.Add(*command);

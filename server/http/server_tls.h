@@ -1,0 +1,16 @@
+// ServerTls holds a server's TLS files, each a text in PEM.
+#pragma once
+
+#include <string>
+
+namespace meshwright::server {
+
+struct ServerTls {
+  std::string certificate;  // the server's certificate, followed by its issuers'
+  std::string key;
+  // The CA that signs clients' certificates. If it is empty, no client certificate is requested. A
+  // client that has none is let in, and may show a token.
+  std::string client_ca;
+};
+
+}  // namespace meshwright::server

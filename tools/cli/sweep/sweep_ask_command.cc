@@ -13,6 +13,7 @@
 #include "google/protobuf/empty.pb.h"
 #include "planner/catalog/catalog.h"
 #include "planner/codec/json_codec.h"
+#include "planner/interchange/export.h"
 #include "planner/interchange/export_answer.h"
 #include "planner/interchange/export_fields.h"
 #include "planner/scaling/budget.h"

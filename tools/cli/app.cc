@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "planner/catalog/catalog.h"
@@ -100,6 +101,13 @@ int RunParsed(CLI::App& app, const std::vector<std::string>& words,
 
 }  // namespace
 
+CommandTree AllCommands() {
+  return {.make = MakeCommands,
+          .run = [](CLI::App& app, const std::vector<std::string>& words, CommandContext& context) {
+            return RunWords(app, words, {}, context);
+          }};
+}
+
 std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
   auto app = std::make_unique<CLI::App>(
       "Which parallel layout trains this model fastest on this cluster, and does it fit?",
@@ -132,11 +140,24 @@ std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
   AddDbCommand(*app, context);
   AddDoctorCommand(*app, context);
   AddTokenCommand(*app, context);
+  AddMcpCommand(*app, AllCommands(), context);
   AddAboutCommands(*app, MakeCommands, context);
   AddWide(*app, context);
   app->footer(kNotes);
   command_line::AddExample(*app, kExample);
   return app;
+}
+
+int RunWords(CLI::App& app, const std::vector<std::string>& words,
+             command_line::DefaultSources sources, CommandContext& context) {
+  command_line::TypedLine line(app, words);
+  line.set_default_sources(std::move(sources));
+  context.in_words_of_line = [&line](const absl::Status& status) {
+    return line.InItsWords(status);
+  };
+  const int exit_code = FinishOutput(context, RunParsed(app, words, line, context));
+  context.in_words_of_line = {};
+  return exit_code;
 }
 
 int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
@@ -148,20 +169,12 @@ int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
         context.out);
     return FinishOutput(context, kExitOk);
   }
-  command_line::TypedLine line(*app, words);
-  context.in_words_of_line = [&line](const absl::Status& status) {
-    return line.InItsWords(status);
-  };
   absl::StatusOr<command_line::DefaultSources> defaults =
       command_line::ApplyDefaults(*app, context.environment);
-  if (defaults.ok()) {
-    line.set_default_sources(*std::move(defaults));
-  } else if (!AsksForHelp(words)) {
-    return ReportError(context, FormatOf(line), defaults.status());
-  }
-  const int exit_code = FinishOutput(context, RunParsed(*app, words, line, context));
-  context.in_words_of_line = {};
-  return exit_code;
+  if (defaults.ok()) return RunWords(*app, words, *std::move(defaults), context);
+  if (AsksForHelp(words)) return RunWords(*app, words, {}, context);
+  const command_line::TypedLine line(*app, words);
+  return ReportError(context, FormatOf(line), defaults.status());
 }
 
 }  // namespace meshwright::cli

@@ -7,6 +7,7 @@
 
 #include "CLI/CLI.hpp"
 #include "tools/cli/common/context.h"
+#include "tools/cli/common/json_call.h"
 
 namespace meshwright::cli {
 
@@ -60,6 +61,9 @@ void AddDbCommand(CLI::App& app, CommandContext& context);
 void AddDoctorCommand(CLI::App& app, CommandContext& context);
 // Creates, lists and revokes the tokens of a server's database.
 void AddTokenCommand(CLI::App& app, CommandContext& context);
+
+// Answers a coding agent over the Model Context Protocol, until standard input ends.
+void AddMcpCommand(CLI::App& app, CommandTree tree, CommandContext& context);
 
 // Makes the command tree anew, without any user's defaults.
 using MakeTree = std::function<std::unique_ptr<CLI::App>(CommandContext&)>;

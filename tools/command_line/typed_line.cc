@@ -222,7 +222,7 @@ absl::Status TypedLine::Explain(const CLI::ParseError& error) const {
   if (problem.empty() && error.get_name() == "RequiredError") problem = MissingOptions();
   if (problem.empty() && error.get_name() == "ExcludesError") problem = ExcludedOptions();
   if (problem.empty()) problem = ProblemOf(error);
-  return absl::InvalidArgumentError(problem + " (--help shows what is accepted)");
+  return absl::InvalidArgumentError(problem + kSeeHelp);
 }
 
 bool TypedLine::LacksCommand() const {

@@ -16,6 +16,9 @@ namespace meshwright::command_line {
 // config.toml".
 using DefaultSources = std::map<const CLI::Option*, std::string>;
 
+// The end of every message of TypedLine::Explain().
+inline constexpr char kSeeHelp[] = " (--help shows what is accepted)";
+
 class TypedLine {
  public:
   // `words` are the words after the program's name. REQUIRES: `app` outlives the TypedLine.

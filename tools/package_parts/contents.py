@@ -2,7 +2,7 @@
 
 bin/           meshwright; meshwright-worker, the launcher that finds LibTorch; the CUDA module, as a link
 libexec/       the worker itself, and the CUDA module beside it
-lib/           libraries for everything; lib/cli has those that meshwright alone needs
+lib/           libraries for everything; lib/cli has those that meshwright alone needs, and its own, libmeshwright.so
 share/         models, clusters and framework profiles (the binary holds these too), as examples; completions and
                manual pages, at the paths of a prefix
 lib/systemd/   units for serve and agent
@@ -20,6 +20,8 @@ import subprocess
 from package_parts import check, elf, libraries, licences
 
 CLI_LIBRARIES = "lib/cli"
+# The code of meshwright, which also serves programs of other languages.
+OWN_LIBRARY = "libmeshwright.so"
 PROGRAM_FOLDERS = ("bin", "libexec", "tests")
 # What tools/gpu needs beside the binaries; a folder stands for all of it.
 GPU_FILES = ("tools/gpu", "tools/gpu_parts", "tools/bench/plain_llama_device.py")
@@ -52,6 +54,13 @@ class Build:
         return sorted((self.folder / "tests").glob("*_tests.txt"))
 
 
+def tracked(checkout, *paths):
+    """What git tracks of the paths, by paths below the checkout."""
+    text = subprocess.run(["git", "-C", checkout, "ls-files", "-z", "--", *paths], check=True, capture_output=True,
+                          text=True).stdout
+    return [pathlib.Path(name) for name in text.split("\0") if name]
+
+
 def copy_file(source, target):
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
@@ -66,7 +75,7 @@ def copy_elf(source, target, search_path):
 
 
 def copy_programs(build, with_tests, root):
-    """Copies programs and what they load. Returns the libraries' paths on this machine."""
+    """Copies programs and what they load. Returns the paths on this machine of the libraries of others."""
     shared, cli_only, programs = {}, {}, []
     for folder, file in build.files:
         if folder == "tests" and not with_tests:
@@ -89,7 +98,7 @@ def copy_programs(build, with_tests, root):
     for module in sorted((root / "libexec").glob("*.so")):
         for folder in ["bin", "tests"] if with_tests else ["bin"]:
             (root / folder / module.name).symlink_to(f"../libexec/{module.name}")
-    return [*shared.values(), *cli_only.values()]
+    return [path for path in [*shared.values(), *cli_only.values()] if path.name != OWN_LIBRARY]
 
 
 def copy_beside(build, root):
@@ -101,22 +110,17 @@ def copy_beside(build, root):
 
 def copy_sources(checkout, with_tests, root):
     """Copies what git tracks of the examples and the runners, and with the tests of tools/gpu."""
-    def tracked(*paths):
-        text = subprocess.run(["git", "-C", checkout, "ls-files", "-z", "--", *paths], check=True, capture_output=True,
-                              text=True).stdout
-        return [pathlib.Path(name) for name in text.split("\0") if name]
-
-    for path in tracked("README.md"):
+    for path in tracked(checkout, "README.md"):
         copy_file(checkout / path, root / path)
     data = pathlib.Path("planner/data")
-    for path in tracked(data):
+    for path in tracked(checkout, data):
         if path.suffix == ".json":
             copy_file(checkout / path, root / "share" / path.relative_to(data))
     runners = pathlib.Path("tools/runners")
-    for path in tracked(runners):
+    for path in tracked(checkout, runners):
         copy_file(checkout / path, root / "share/runners" / path.relative_to(runners))
     if with_tests:
-        for path in tracked(*GPU_FILES):
+        for path in tracked(checkout, *GPU_FILES):
             copy_file(checkout / path, root / path)
 
 

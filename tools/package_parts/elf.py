@@ -44,9 +44,15 @@ def strip(path):
     subprocess.run(["strip", "--strip-unneeded", path], check=True)
 
 
+def edit(path, *words):
+    """Runs patchelf with these words, if there are any."""
+    if words:
+        subprocess.run(["patchelf", *words, path], check=True)
+
+
 def set_search_path(path, folders):
     """An RPATH, which also serves what the libraries load themselves and comes before LD_LIBRARY_PATH."""
     if folders:
-        subprocess.run(["patchelf", "--force-rpath", "--set-rpath", ":".join(folders), path], check=True)
+        edit(path, "--force-rpath", "--set-rpath", ":".join(folders))
     elif read(path).search_path:
-        subprocess.run(["patchelf", "--remove-rpath", path], check=True)
+        edit(path, "--remove-rpath")

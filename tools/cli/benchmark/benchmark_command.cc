@@ -60,7 +60,7 @@ absl::Status RunBenchmark(const BenchmarkFlags& flags, CommandContext& context) 
       // A line per case is useful only where the next one overwrites it.
       .progress =
           [&](int32_t done, int32_t cases) {
-            if (TerminalOf(context.err).is_terminal) progress.Update(done, cases, "cases");
+            if (TerminalOf(context.err).shows_progress()) progress.Update(done, cases, "cases");
           }};
   const absl::StatusOr<planner::DeviceBenchmark> benchmark = MeasureDevices(plan, options);
   progress.Finish();

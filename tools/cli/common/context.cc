@@ -15,14 +15,30 @@ namespace meshwright::cli {
 
 std::string Today() { return absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone()); }
 
-int ReportError(CommandContext& context, OutputFormat format, const absl::Status& status) {
-  const std::string message(
-      (context.in_words_of_line ? context.in_words_of_line(status) : status).message());
+CommandError ErrorOf(const absl::Status& status) {
+  return {absl::StatusCodeToString(status.code()), std::string(status.message()), FieldOf(status)};
+}
+
+namespace {
+
+void PrintError(const CommandError& error, OutputFormat format, CommandContext& context) {
   context.out.flush();  // earlier output comes first
-  context.err << Styled(context.err, Style::kBad, "meshwright:") << " " << message << std::endl;
+  context.err << Styled(context.err, Style::kBad, "meshwright:") << " " << error.message
+              << std::endl;
   if (format == OutputFormat::kJson) {
-    const std::string code = absl::StatusCodeToString(status.code());
-    PrintJson(planner::WriteOrderedJson(ErrorText{{code, message, FieldOf(status)}}), context.out);
+    PrintJson(planner::WriteOrderedJson(ErrorText{error}), context.out);
+  }
+}
+
+}  // namespace
+
+int ReportError(CommandContext& context, OutputFormat format, const absl::Status& status) {
+  const CommandError error =
+      ErrorOf(context.in_words_of_line ? context.in_words_of_line(status) : status);
+  if (context.take_error) {
+    context.take_error(error);
+  } else {
+    PrintError(error, format, context);
   }
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:

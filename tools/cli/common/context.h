@@ -15,6 +15,8 @@
 
 namespace meshwright::cli {
 
+struct CommandError;  // tools/cli/common/error_fields.h
+
 // Exit codes of the binary.
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;    // something went wrong while running
@@ -50,6 +52,8 @@ struct CommandContext {
   // Rewrites a status about a field of a request as a status about the flag that was typed. Set
   // while a command runs.
   std::function<absl::Status(const absl::Status&)> in_words_of_line = {};
+  // Takes an error in place of the output streams, for a caller that is no person.
+  std::function<void(const CommandError&)> take_error = {};
   int exit_code = kExitOk;  // set by the command that ran
 
   // Returns the worker's default path, which flags may override.
@@ -58,9 +62,10 @@ struct CommandContext {
 
 enum class OutputFormat { kText, kJson };
 
-// Prints the error as one sentence on `err`, and for JSON also as {"error": …} on `out`. Returns
-// the exit code: kExitBadInput for InvalidArgument, NotFound, OutOfRange, Unimplemented and
-// AlreadyExists, kExitInterrupted for Cancelled, and kExitFailed for all other errors.
+// Prints the error as one sentence on `err`, and for JSON also as {"error": …} on `out`, or hands
+// it to `take_error`. Returns the exit code: kExitBadInput for InvalidArgument, NotFound,
+// OutOfRange, Unimplemented and AlreadyExists, kExitInterrupted for Cancelled, and kExitFailed for
+// all other errors.
 int ReportError(CommandContext& context, OutputFormat format, const absl::Status& status);
 
 // Flushes `out` and returns `exit_code`. If `out` could not be written, reports that and returns

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "planner/codec/fields.h"
 
 namespace meshwright::cli {
@@ -13,6 +14,9 @@ struct CommandError {
   std::string message;
   std::string field;
 };
+
+// Returns the error of a status that is not OK.
+CommandError ErrorOf(const absl::Status& status);
 
 template <typename Visitor>
 void VisitFields(const CommandError& error, Visitor& visit) {

@@ -103,7 +103,8 @@ absl::StatusOr<planner::SpecSource> ReadModel(CommandContext& context, const std
     return planner::SpecSource{preset, ""};
   }
   if (value == kStandardInput) {
-    return ReadText(context, {.path = value, .name = "stdin"}, seq_len, adapters);
+    return ReadText(context, {.path = value, .name = context.files.InputName(kModelFlag)}, seq_len,
+                    adapters);
   }
   const auto named = planner::ModelNamed(value);
   ASSIGN_OR_RETURN(const std::optional<ModelPlace> place,

@@ -93,7 +93,8 @@ absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::str
   RETURN_IF_ERROR(InFile(flag, value, name.status()));
   // A file that was made from a preset, by a fit or by hand, may still have the preset's name.
   if (!planner::PresetNamed(kind, *name).empty()) {
-    name = value == kStandardInput ? "stdin" : std::filesystem::path(value).stem().string();
+    name = value == kStandardInput ? files.InputName(flag)
+                                   : std::filesystem::path(value).stem().string();
   }
   return planner::SpecSource{EscapeControls(*name), std::move(text)};
 }

@@ -19,6 +19,7 @@ void OnStop(int signal) {
 }  // namespace
 
 StopRequest::StopRequest(const CommandContext& context) : context_(context) {
+  if (&context.interrupted != &requested) return;
   struct sigaction action = {};
   action.sa_handler = OnStop;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {

@@ -7,8 +7,9 @@
 
 namespace meshwright::cli {
 
-// Once a StopRequest exists, these signals set context.interrupted. Before that, and in commands
-// without a StopRequest, they end the process.
+// Once a StopRequest exists, these signals set StopRequested(). Before that, and in commands
+// without a StopRequest, they end the process. A command whose context.interrupted is another
+// variable is stopped by that variable alone: the signals of the process are not its own.
 class StopRequest {
  public:
   explicit StopRequest(const CommandContext& context);

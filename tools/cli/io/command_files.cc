@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
@@ -21,7 +22,28 @@ bool IsNullDevice(const struct stat& status) {
 }  // namespace
 
 absl::Status OutputFile::Write(std::string_view text) const {
-  return wanted() ? WriteWholeFile(flag_, path_, text) : absl::OkStatus();
+  if (kept_ == nullptr) return wanted() ? WriteWholeFile(flag_, path_, text) : absl::OkStatus();
+  *kept_ = text;
+  return absl::OkStatus();
+}
+
+void CommandFiles::Supply(const std::string& flag, SuppliedText supplied) {
+  supplied_[flag] = std::move(supplied);
+}
+
+void CommandFiles::Keep(const std::string& flag) { kept_[flag] = std::make_shared<std::string>(); }
+
+std::map<std::string, std::string> CommandFiles::KeptTexts() const {
+  std::map<std::string, std::string> texts;
+  for (const auto& [flag, text] : kept_) {
+    if (!text->empty()) texts[flag] = *text;
+  }
+  return texts;
+}
+
+std::string CommandFiles::InputName(std::string_view flag) const {
+  const auto supplied = supplied_.find(flag);
+  return supplied == supplied_.end() ? "stdin" : supplied->second.name;
 }
 
 void CommandFiles::AddStream(std::string_view name, int descriptor) {
@@ -79,14 +101,34 @@ absl::Status CommandFiles::Add(Use use, std::string_view flag, const std::string
   return absl::OkStatus();
 }
 
+absl::Status CommandFiles::CheckBelowRoot(std::string_view flag, const std::string& path) const {
+  if (root_.empty()) return absl::OkStatus();
+  std::error_code error;
+  // Links are followed: one below the folder may lead out of it.
+  const auto root = std::filesystem::canonical(root_, error);
+  const auto file = std::filesystem::weakly_canonical(path, error);
+  const auto [root_end, ignored] =
+      std::mismatch(root.begin(), root.end(), file.begin(), file.end());
+  if (!error && root_end == root.end()) return absl::OkStatus();
+  return FieldError(flag, path, absl::StrCat("must lie below the folder ", root_));
+}
+
 absl::StatusOr<std::string> CommandFiles::Read(std::string_view flag, const std::string& path,
                                                uintmax_t max_bytes) {
+  RETURN_IF_ERROR(CheckBelowRoot(flag, path));
   RETURN_IF_ERROR(Add(Use::kRead, flag, path));
   return ReadWholeFile(flag, path, max_bytes);
 }
 
 absl::StatusOr<std::string> CommandFiles::ReadStandardInput(std::string_view flag,
                                                             uintmax_t max_bytes) {
+  if (const auto supplied = supplied_.find(flag); supplied != supplied_.end()) {
+    if (supplied->second.text.size() <= max_bytes) return supplied->second.text;
+    return FieldError(flag, supplied->second.name,
+                      absl::StrCat("has ", supplied->second.text.size(),
+                                   " bytes; must have at most ", max_bytes));
+  }
+  if (!root_.empty()) return FieldError(flag, "-", "must be a file, a name or an object");
   if (!input_flag_.empty()) {
     return FieldError(
         flag, "-",
@@ -99,9 +141,13 @@ absl::StatusOr<std::string> CommandFiles::ReadStandardInput(std::string_view fla
 
 absl::StatusOr<OutputFile> CommandFiles::Claim(std::string_view flag, const std::string& path) {
   if (path.empty()) return OutputFile();
+  if (const auto kept = kept_.find(flag); kept != kept_.end()) {
+    return OutputFile(flag, path, kept->second);
+  }
+  if (!root_.empty()) return FieldError(flag, path, "is a file to write, and none is written here");
   RETURN_IF_ERROR(Add(Use::kWritten, flag, path));
   RETURN_IF_ERROR(CheckWritable(flag, path));
-  return OutputFile(flag, path);
+  return OutputFile(flag, path, nullptr);
 }
 
 }  // namespace meshwright::cli

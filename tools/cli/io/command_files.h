@@ -8,12 +8,19 @@
 // other spellings of a path are therefore recognised. A file that does not exist yet is identified
 // by its folder and its name. The null device never conflicts. Since writing to a pipe or a
 // terminal destroys nothing, these conflict only if two flags write to the same one.
+//
+// A program that runs a command in its own process may take the place of files: Supply() gives the
+// text that a flag reads, and Keep() takes the text that a flag writes.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,6 +28,12 @@
 #include "tools/cli/io/whole_file.h"
 
 namespace meshwright::cli {
+
+// The text that a flag reads as its standard input.
+struct SuppliedText {
+  std::string name;  // of what the text describes
+  std::string text;
+};
 
 // A file that a flag names for writing; made by CommandFiles::Claim().
 class OutputFile {
@@ -34,10 +47,12 @@ class OutputFile {
 
  private:
   friend class CommandFiles;
-  OutputFile(std::string_view flag, const std::string& path) : flag_(flag), path_(path) {}
+  OutputFile(std::string_view flag, const std::string& path, std::shared_ptr<std::string> kept)
+      : flag_(flag), path_(path), kept_(std::move(kept)) {}
 
   std::string flag_;
   std::string path_;
+  std::shared_ptr<std::string> kept_;  // takes the text in place of the file; null for a file
 };
 
 class CommandFiles {
@@ -45,13 +60,26 @@ class CommandFiles {
   // Declares that the command prints to `descriptor`. Messages call the stream `name`.
   void AddStream(std::string_view name, int descriptor);
 
+  // From now on, only files below the folder are read, none is written unless Keep() takes it, and
+  // standard input is what Supply() gives. For requests of somebody who is not the user.
+  void RestrictTo(const std::string& folder) { root_ = folder; }
+
   // Reads the file as ReadWholeFile() does. Returns InvalidArgument if a flag would overwrite this
   // file, or if the command prints to it.
   absl::StatusOr<std::string> Read(std::string_view flag, const std::string& path,
                                    uintmax_t max_bytes = kMaxFileBytes);
 
-  // Reads standard input to its end. Returns InvalidArgument about `flag` as Read() does, or if
-  // another flag has read it.
+  // From now on, what `flag` reads as standard input is `supplied`.
+  void Supply(const std::string& flag, SuppliedText supplied);
+  // From now on, what `flag` writes to a file is kept in memory instead.
+  void Keep(const std::string& flag);
+  // Returns the texts that were written by the flags of Keep(), by flag.
+  std::map<std::string, std::string> KeptTexts() const;
+
+  // Returns the name of what `flag` reads as standard input: "stdin", or the supplied text's name.
+  std::string InputName(std::string_view flag) const;
+  // Reads standard input to its end, or returns the text that was supplied for `flag`. Returns
+  // InvalidArgument about `flag` as Read() does, or if another flag has read standard input.
   absl::StatusOr<std::string> ReadStandardInput(std::string_view flag,
                                                 uintmax_t max_bytes = kMaxFileBytes);
 
@@ -79,13 +107,17 @@ class CommandFiles {
     Identity identity;
   };
 
+  absl::Status CheckBelowRoot(std::string_view flag, const std::string& path) const;
   static std::optional<Identity> IdentityOf(const std::string& path);
   // Returns OK if two uses of one file are compatible.
   static absl::Status CheckPair(const Entry& earlier, const Entry& later);
   absl::Status Add(Use use, std::string_view flag, const std::string& path);
 
   std::vector<Entry> entries_;
+  std::string root_;        // the folder of RestrictTo(); empty: any file
   std::string input_flag_;  // the flag that read standard input; empty if none did
+  std::map<std::string, SuppliedText, std::less<>> supplied_;
+  std::map<std::string, std::shared_ptr<std::string>, std::less<>> kept_;
 };
 
 }  // namespace meshwright::cli

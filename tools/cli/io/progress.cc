@@ -34,6 +34,7 @@ std::string Bar(int64_t width, int64_t done, int64_t total) {
 
 void ProgressLine::Update(int64_t done, int64_t total, const std::string& text) {
   const Terminal& terminal = TerminalOf(out_);
+  if (terminal.on_progress) return terminal.on_progress(done, total, OneLine(text));
   const std::string tail = Count(done, total) + " " + OneLine(text);
   if (!terminal.is_terminal) {
     out_ << tail << std::endl;

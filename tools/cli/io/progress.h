@@ -1,5 +1,5 @@
-// ProgressLine shows the progress of long work. On a terminal it redraws a bar at the bottom;
-// elsewhere it prints plain lines.
+// ProgressLine shows the progress of long work. On a terminal it redraws a bar at the bottom. If
+// the terminal has `on_progress`, that takes it instead. Elsewhere it prints plain lines.
 //
 // The bar never takes more than one line of the window's current width. Lines of Keep() are printed
 // in full above the bar.

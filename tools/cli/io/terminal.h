@@ -22,6 +22,11 @@ struct Terminal {
   bool is_terminal = false;
   bool has_colour = false;
   bool folds_tables = true;  // whether rows wider than the window take several lines
+  // Takes the progress of long work, in place of lines: `done` of `total`, and what is done now.
+  std::function<void(int64_t done, int64_t total, const std::string& text)> on_progress = {};
+
+  // Returns whether anybody looks at progress as it happens.
+  bool shows_progress() const { return is_terminal || on_progress; }
 };
 
 // Gives `out` its terminal. REQUIRES: `terminal` outlives all uses of the stream.

@@ -142,7 +142,7 @@ absl::Status Run(const FastestFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const OutputFile plot, ClaimPlot(context.files, flags.plot));
   ASSIGN_OR_RETURN(const planner::FastestQuery query, QueryOf(flags, context));
   ProgressLine line(context.err);
-  const bool shows = TerminalOf(context.err).is_terminal;
+  const bool shows = TerminalOf(context.err).shows_progress();
   const auto progress = [&](int64_t done, int64_t of, int64_t devices) {
     if (shows) line.Update(done, of, absl::StrCat("searching ", FormatCount(devices), " GPUs"));
   };

@@ -147,7 +147,7 @@ absl::Status RunScale(const planner::ScaleQuery& query, const OutputFlags& outpu
   const StopRequest stop(context);
   const double start_s = context.now_s();
   ProgressLine line(context.err);
-  const bool shows = TerminalOf(context.err).is_terminal;
+  const bool shows = TerminalOf(context.err).shows_progress();
   const auto progress = [&](int64_t done, int64_t of, int64_t devices) {
     if (shows) line.Update(done, of, absl::StrCat("searching ", FormatCount(devices), " GPUs"));
   };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <ostream>
 
-#include "tools/cli/io/terminal.h"
 #include "tools/cli/io/text.h"
 
 namespace meshwright::cli {
@@ -17,7 +16,7 @@ constexpr const char* kClearSearchLine = "\r\x1b[K";
 
 SearchLine::SearchLine(const CommandContext& context)
     : context_(context),
-      is_terminal_(TerminalOf(context.err).is_terminal),
+      terminal_(TerminalOf(context.err)),
       next_s_(context.now_s() + kSecondsBetweenLines) {}
 
 SearchLine::~SearchLine() {
@@ -25,8 +24,9 @@ SearchLine::~SearchLine() {
 }
 
 void SearchLine::Show(int64_t seen, int64_t of) {
-  if (!is_terminal_ || context_.now_s() < next_s_) return;
+  if (!terminal_.shows_progress() || context_.now_s() < next_s_) return;
   next_s_ = context_.now_s() + kSecondsBetweenLines;
+  if (terminal_.on_progress) return terminal_.on_progress(seen, of, "layouts searched");
   shown_ = true;
   const double share = static_cast<double>(seen) / static_cast<double>(std::max<int64_t>(1, of));
   context_.err << kClearSearchLine << "searched " << FormatPercent(share) << " of "

@@ -1,13 +1,15 @@
-// SearchLine shows the progress of a long search in one terminal line that is overwritten.
+// SearchLine shows the progress of a long search in one terminal line that is overwritten, or hands
+// it to the terminal's `on_progress`.
 #pragma once
 
 #include <cstdint>
 
 #include "tools/cli/common/context.h"
+#include "tools/cli/io/terminal.h"
 
 namespace meshwright::cli {
 
-// Destruction clears the line. If `context.err` is not a terminal, nothing is shown.
+// Destruction clears the line. If nobody looks (Terminal::shows_progress()), nothing is shown.
 class SearchLine {
  public:
   // REQUIRES: the context outlives the SearchLine.
@@ -22,7 +24,7 @@ class SearchLine {
 
  private:
   const CommandContext& context_;
-  const bool is_terminal_;
+  const Terminal& terminal_;
   double next_s_;
   bool shown_ = false;
 };

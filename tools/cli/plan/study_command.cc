@@ -68,7 +68,7 @@ absl::Status Run(const StudyFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context, flags.output.server));
   ASSIGN_OR_RETURN(query.where, flags.where.ToWhere());
   ProgressLine line(context.err);
-  const bool shows = TerminalOf(context.err).is_terminal;
+  const bool shows = TerminalOf(context.err).shows_progress();
   const auto progress = [&](int64_t done, int64_t of) {
     if (shows) line.Update(done, of, "searching");
   };

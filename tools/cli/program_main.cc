@@ -1,4 +1,5 @@
-// The meshwright binary: one command per run.
+#include "tools/cli/program_main.h"
+
 #include <signal.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "tools/cli/io/fd_stream.h"
 #include "tools/cli/io/terminal.h"
 
+namespace meshwright::cli {
 namespace {
 
 double MonotonicSeconds() {
@@ -25,7 +27,7 @@ double MonotonicSeconds() {
   return std::chrono::duration<double>(now).count();
 }
 
-std::optional<std::string> EnvironmentVariable(const std::string& name) {
+std::optional<std::string> VariableOfProcess(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   if (value == nullptr) return std::nullopt;
   return value;
@@ -48,31 +50,31 @@ std::string BinaryDir() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  meshwright::cli::OpenStandardDescriptors();
+int ProgramMain(int argc, char** argv) {
+  OpenStandardDescriptors();
   // Before anything starts a thread.
-  if (argc > 1 && std::string_view(argv[1]) == meshwright::guard::kGuardCommand) {
-    return meshwright::guard::GuardMain(argc, argv);
+  if (argc > 1 && std::string_view(argv[1]) == guard::kGuardCommand) {
+    return guard::GuardMain(argc, argv);
   }
   // A closed reader shows up as a failed write, not as a signal.
   signal(SIGPIPE, SIG_IGN);
-  meshwright::cli::Terminal out_terminal =
-      meshwright::cli::TerminalAt(STDOUT_FILENO, EnvironmentVariable);
-  meshwright::cli::Terminal err_terminal =
-      meshwright::cli::TerminalAt(STDERR_FILENO, EnvironmentVariable);
-  meshwright::cli::FdStream out(STDOUT_FILENO);
-  meshwright::cli::AttachTerminal(out, &out_terminal);
-  meshwright::cli::AttachTerminal(std::cerr, &err_terminal);
-  meshwright::cli::CommandContext context{.out = out,
-                                          .err = std::cerr,
-                                          .host_cores = meshwright::host::PhysicalCores(),
-                                          .binary_dir = BinaryDir(),
-                                          .now_s = MonotonicSeconds,
-                                          .interrupted = meshwright::cli::StopRequested(),
-                                          .confirm = ConfirmAtTerminal,
-                                          .out_errno = [&out] { return out.write_errno(); },
-                                          .environment = EnvironmentVariable};
+  Terminal out_terminal = TerminalAt(STDOUT_FILENO, VariableOfProcess);
+  Terminal err_terminal = TerminalAt(STDERR_FILENO, VariableOfProcess);
+  FdStream out(STDOUT_FILENO);
+  AttachTerminal(out, &out_terminal);
+  AttachTerminal(std::cerr, &err_terminal);
+  CommandContext context{.out = out,
+                         .err = std::cerr,
+                         .host_cores = host::PhysicalCores(),
+                         .binary_dir = BinaryDir(),
+                         .now_s = MonotonicSeconds,
+                         .interrupted = StopRequested(),
+                         .confirm = ConfirmAtTerminal,
+                         .out_errno = [&out] { return out.write_errno(); },
+                         .environment = VariableOfProcess};
   context.files.AddStream("standard output", STDOUT_FILENO);
   context.files.AddStream("standard error", STDERR_FILENO);
-  return meshwright::cli::RunCommandLine(argc, argv, context);
+  return RunCommandLine(argc, argv, context);
 }
+
+}  // namespace meshwright::cli

@@ -1,0 +1,182 @@
+// The form of the question. Every change of a control is a change of the question.
+import { h, fill, template } from './dom.js';
+import { call, has } from './api.js';
+import { count, parseCount, big } from './format.js';
+import { change, clusterParts, clusterText, fieldOf, planRequest, question, resetQuestion, troubles, useConfig } from './question.js';
+
+let presets = null;
+export const listPresets = () => (presets ??= call('Planner/ListPresets', {}).catch((error) => {
+  presets = null;
+  throw error;
+}));
+
+// Puts the form into `host`; its listeners end with `signal`. Returns {show(), blame(violations)}.
+export function questionForm(host, signal) {
+  const { root, refs } = template('question');
+  const form = refs.form, field = (name) => form.elements[name];
+  host.append(root);
+  refs.summary.parentElement.parentElement.open = matchMedia('(min-width: 861px)').matches;
+
+  function show() {
+    for (const control of form.elements) {
+      if (control.name in question && control !== document.activeElement) control.value = question[control.name];
+    }
+    const parts = clusterParts(question.cluster);
+    for (const [part, value] of Object.entries(parts)) {
+      if (field(`cluster_${part}`) !== document.activeElement) field(`cluster_${part}`).value = value;
+    }
+    for (const slider of form.querySelectorAll('[data-for]')) slide(slider);
+    const words = clusterText(parts) !== parts.name;
+    refs.cluster_text.textContent = words ? `--cluster '${question.cluster}'` : '';
+    refs.config.hidden = !question.config;
+    refs.config_name.textContent = question.model;
+    field('model').parentElement.hidden = Boolean(question.config);
+    refs.config_file.closest('label').hidden = Boolean(question.config);
+    refs.summary.textContent = `${question.model} · ${question.gpus} × ${question.cluster} · ${question.seq} tokens · batch ${question.batch}${question.batch_unit ? ' tokens' : ''}`;
+    for (const [ref, names] of [['network', words], ['options', optionsAreUsed()], ['own', question.mine || question.measured]]) if (names) refs[ref].open = true;
+  }
+
+  const optionsAreUsed = () => [...refs.options.querySelectorAll('[name]')].some((control) => question[control.name]);
+
+  function slide(slider) {
+    const value = parseCount(question[slider.dataset.for]);
+    if (slider.dataset.for === 'batch') {
+      [slider.min, slider.max] = question.batch_unit ? [13, 26] : [0, 14];
+    }
+    if (value >= 1) slider.value = Math.log2(value);
+    slider.setAttribute('aria-valuetext', count(2 ** slider.value));
+  }
+
+  form.addEventListener('input', ({ target }) => {
+    if (target.dataset.for) {
+      const value = String(2 ** target.value);
+      field(target.dataset.for).value = value;
+      change({ [target.dataset.for]: value });
+    } else if (target.name.startsWith('cluster_')) {
+      const parts = Object.fromEntries(['name', 'devices', 'nodes', 'net', 'rate', 'link', 'pairs', 'ram'].map((part) => [part, field(`cluster_${part}`).value.trim()]));
+      change({ cluster: parts.name.includes(',') || parts.name.includes(':') ? parts.name : clusterText(parts) });
+    } else if (target.name === 'batch_unit') {
+      const seq = parseCount(question.seq), batch = parseCount(question.batch);
+      const converted = target.value ? batch * seq : batch / seq;
+      change({ batch_unit: target.value, batch: converted >= 1 ? String(converted) : question.batch });
+    } else if (target.name in question) {
+      change({ [target.name]: target.value.trim() });
+    }
+    show();
+  }, { signal });
+  form.addEventListener('submit', (event) => event.preventDefault(), { signal });
+  refs.reset.addEventListener('click', () => {
+    resetQuestion();
+    change({});
+    show();
+    field('model').focus();
+  }, { signal });
+
+  watchFiles(refs, show, signal);
+  offerImport(refs, show, signal);
+  offerPresets(refs, field);
+  offerConditions(refs, field, signal);
+  show();
+
+  // Marks what is wrong. Returns the sentences that no field of the form is about.
+  function blame(violations) {
+    form.querySelectorAll('.violation').forEach((node) => node.remove());
+    form.querySelectorAll('[aria-invalid]').forEach((control) => {
+      control.removeAttribute('aria-invalid');
+      control.removeAttribute('aria-describedby');
+    });
+    const found = violations.map(({ field: name, description }) => [fieldOf({ field: name }), description]);
+    for (const [name, description] of found) {
+      const control = name && field(name);
+      if (!control) continue;
+      const id = `wrong-${name}`;
+      control.setAttribute('aria-invalid', 'true');
+      control.setAttribute('aria-describedby', id);
+      (control.closest('label, .slide') ?? control).after(h('p', { class: 'violation', id }, description));
+      control.closest('details.more')?.setAttribute('open', '');
+    }
+    return found.filter(([name]) => !name).map(([, description]) => description);
+  }
+
+  const ownTroubles = () => Object.entries(troubles()).map(([name, description]) => ({ field: name, description }));
+  return { show, blame, ownTroubles };
+}
+
+// A config.json that is dropped anywhere on the page, or chosen.
+function watchFiles(refs, show, signal) {
+  const zone = refs.drop;
+  async function take(file) {
+    if (!file) return;
+    try {
+      await useConfig(file.name.replace(/\.json$/, '') === 'config' ? 'my model' : file.name.replace(/\.json$/, ''), await file.text());
+    } catch {
+      fill(refs.config_name, `${file.name} is no JSON file.`);
+      refs.config.hidden = false;
+      return;
+    }
+    show();
+  }
+  for (const type of ['dragover', 'dragleave', 'drop']) {
+    document.addEventListener(type, (event) => {
+      if (![...event.dataTransfer.types].includes('Files')) return;
+      event.preventDefault();
+      zone.classList.toggle('over', type === 'dragover');
+      if (type === 'drop') take(event.dataTransfer.files[0]);
+    }, { signal });
+  }
+  refs.config_file.addEventListener('change', () => {
+    take(refs.config_file.files[0]);
+    refs.config_file.value = '';
+  }, { signal });
+  refs.config_drop.addEventListener('click', () => {
+    change({ config: '', config_json: '', model: 'llama-3-8b' });
+    show();
+  }, { signal });
+}
+
+async function offerPresets(refs, field) {
+  const list = await listPresets().catch(() => null);
+  if (!list) return;
+  const option = (value, label) => h('option', { value, label });
+  fill(refs.form.querySelector('#models'), list.model_presets.map((m) => option(m.name, `${big(m.parameters)} parameters${m.kind === 'dense' ? '' : `, ${m.kind}`}`)));
+  fill(refs.form.querySelector('#clusters'), list.cluster_presets.map((c) => option(c.name, `${c.device}, ${(Number(c.memory_bytes) / 2 ** 30).toFixed(0)} GiB`)));
+  fill(field('framework'), list.profiles.map((name) => h('option', {}, name)));
+  if (!list.profiles.includes(question.framework)) field('framework').append(h('option', {}, question.framework));
+  field('framework').value = question.framework;
+}
+
+// Completes the last word of a condition, once the server says which keys and words there are.
+async function offerConditions(refs, field, signal) {
+  if (!await has('Planner/DescribeConditions')) return;
+  const { keys = [] } = await call('Planner/DescribeConditions', {}).catch(() => ({}));
+  const where = field('where'), data = refs.form.querySelector('#conditions');
+  const offer = () => {
+    const [, before, start] = /^(.*?(?:^|[\s(,]))([\w:]*)$/s.exec(where.value) ?? [null, where.value, ''];
+    const key = /(\w+)\s*(?:=|!=|in\s*\([^)]*)\s*$/.exec(before)?.[1], known = keys.find((k) => k.name === key);
+    const ended = /[\w)]\s+$/.test(before) && !/(?:and|or|not)\s+$/.test(before);
+    const next = known?.words?.length ? known.words : ended ? ['and', 'or', '=', '<=', '>=', 'in ('] : [...keys.map((k) => k.name), 'not'];
+    fill(data, next.filter((word) => word.startsWith(start)).map((word) => h('option', { value: before + word, label: keys.find((k) => k.name === word)?.help })));
+  };
+  where.addEventListener('input', offer, { signal });
+  where.addEventListener('focus', offer, { signal });
+}
+
+// "What I run": flags or a file become the layout `mine`, and the question's numbers where they say them.
+async function offerImport(refs, show, signal) {
+  if (!await has('Planner/Import')) return;
+  refs.import.hidden = false;
+  refs.import_go.addEventListener('click', async () => {
+    try {
+      const said = await call('Planner/Import', { files: [{ name: 'pasted', text: refs.import_text.value }], gpus: planRequest().gpus }, { signal });
+      const values = { mine: said.layout };
+      if (said.seq_len > 0) values.seq = String(said.seq_len);
+      if (said.global_batch > 0) Object.assign(values, { batch: String(said.global_batch), batch_unit: '' });
+      change(values);
+      fill(refs.import_said, h('p', {}, `${said.framework}: ${said.layout}`),
+        said.rejected?.length > 0 && h('ul', { class: 'notes' }, said.rejected.map((name) => h('li', {}, `${name.name}: ${name.reason}`))));
+      show();
+    } catch (error) {
+      fill(refs.import_said, h('p', { class: 'violation' }, error.message));
+    }
+  }, { signal });
+}

@@ -1,5 +1,7 @@
 // Elements without inline styles or handlers: the page's content security policy refuses both.
 
+const SWITCHES = new Set(['checked', 'selected', 'disabled', 'hidden', 'open']);
+
 // Makes an element. `props` are attributes; onNAME adds a listener, `style` sets properties one by one, and null or
 // false leave a property out. Children are nodes, texts, or arrays of these.
 export function h(tag, props = {}, ...children) {
@@ -18,7 +20,7 @@ export function svg(tag, props = {}, ...children) {
 
 function set(node, props) {
   for (const [key, value] of Object.entries(props)) {
-    if (value === null || value === undefined || value === false) continue;
+    if (value === null || value === undefined || value === false || (SWITCHES.has(key) && !value)) continue;
     if (key.startsWith('on')) node.addEventListener(key.slice(2), value);
     else if (key === 'style') Object.entries(value).forEach(([name, v]) => node.style.setProperty(name, v));
     else node.setAttribute(key, value === true ? '' : value);

@@ -15,8 +15,8 @@ const decimals = (x, significant) => Math.max(0, Math.min(12, significant - 1 - 
 
 export function bytes(b) {
   const n = Number(b), size = Math.abs(n);
-  if (size >= GIB / 10) return `${(n / GIB).toFixed(size >= 100 * GIB ? 1 : 2)} GiB`;
-  if (size >= 2 ** 20 / 10) return `${(n / 2 ** 20).toFixed(1)} MiB`;
+  if (size >= GIB) return `${(n / GIB).toFixed(size >= 100 * GIB ? 1 : 2)} GiB`;
+  if (size >= 2 ** 20) return `${(n / 2 ** 20).toFixed(1)} MiB`;
   return size >= 1024 ? `${(n / 1024).toFixed(1)} KiB` : `${n} B`;
 }
 
@@ -75,6 +75,9 @@ export function parseCount(text) {
   const value = Number(match[1].replace(/[,_ ]/g, '')) * 1024 ** ' kmg'.indexOf(match[2].toLowerCase() || ' ');
   return Number.isInteger(value) ? value : NaN;
 }
+
+// A value of an axis: as many digits as it has, and no more.
+export const tick = (v) => v.toLocaleString(locale, { maximumSignificantDigits: 6 });
 
 // Ticks at 1, 2 or 5 times a power of ten, about `n` of them.
 export function ticks(low, high, n = 5) {

@@ -12,6 +12,9 @@ export function layoutText(text, options = {}) {
   return [...parts, more && h('span', { class: 'on' }, more)];
 }
 
+// A sentence of the server's, in which layouts look like layouts.
+export const prose = (text) => text.split(/(\btp\d+(?:\.[\w=:+]+)+)/).map((part, i) => (i % 2 ? h('span', { class: 'layout-text' }, layoutText(part)) : part));
+
 export const layoutLink = (text, options, more = {}) =>
   h('a', { class: 'layout-text', href: questionLink('layout', { layout: text, ...more }) }, layoutText(text, options));
 

@@ -20,7 +20,8 @@ export function plot({ x, y, series, identity = false, label, height = 280 }, wi
     identity && svg('path', { class: 'rule', d: `M${px(horizontal.low)} ${py(horizontal.low)}L${px(horizontal.high)} ${py(horizontal.high)}` }),
     series.map((s) => [
       s.line && svg('path', { class: `line ${s.second ? 'second' : ''}`, d: pathOf(s, px, py) }),
-      !s.bare && s.points.map((p) => mark(p, s, px, py)),
+      s.cloud && svg('path', { class: 'cloud', d: s.points.map((p) => `M${px(p.x).toFixed(1)} ${py(p.y).toFixed(1)}h.01`).join('') }),
+      !s.bare && !s.cloud && s.points.map((p) => mark(p, s, px, py)),
     ]));
 }
 

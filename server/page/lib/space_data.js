@@ -5,9 +5,13 @@ import { link } from './route.js';
 import { questionLink } from './question.js';
 import { allPages } from './trials.js';
 
+const known = new Map();
+
 // The keys of a layout's text: {tp: 4, rc: 'none', …}.
 export function keysOf(text) {
+  if (known.has(text)) return known.get(text);
   const keys = {};
+  known.set(text, keys);
   for (const part of text.split('.')) {
     const [, name, value] = /^([a-z_]+)=(.*)$/.exec(part) ?? /^([a-z]+)(\d+)$/.exec(part) ?? [null, part, ''];
     keys[name] = /^\d+$/.test(value) ? Number(value) : value;
@@ -30,8 +34,13 @@ export async function points(from, filter, signal, each = () => {}) {
     return { rows: layouts.map(ofEstimate), total: Number(funnel.evaluated) };
   }
   const request = { parent: from === '-' ? 'sweeps/-' : from, filter, page_size: 1000, view: 'TRIAL_VIEW_BASIC' };
-  const trials = await allPages('Sweeps/ListTrials', request, 'trials', { signal, most: MOST_TRIALS, each });
-  const rows = trials.map(ofTrial).filter((row) => row.outcome);
+  const rows = [];
+  let read = 0;
+  await allPages('Sweeps/ListTrials', request, 'trials', { signal, most: MOST_TRIALS, each: (trials) => {
+    rows.push(...trials.slice(read).map(ofTrial).filter((row) => row.outcome));
+    read = trials.length;
+    each(read);
+  } });
   return { rows, total: rows.length };
 }
 

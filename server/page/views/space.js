@@ -6,13 +6,13 @@ import { route, settle } from '../lib/route.js';
 import { question, questionParams } from '../lib/question.js';
 import { layoutText } from '../lib/layouts.js';
 import { FIGURES, front, points, variedNames } from '../lib/space_data.js';
-import { chart, colour, echarts, textStyle } from '../lib/charts.js';
-import { axesOf, nearest, parallelOption } from '../lib/parallel.js';
+import { axesOf, parallel, sortedValues } from '../lib/parallel.js';
 import { plot } from '../lib/plot.js';
+import { throttled } from '../lib/watch.js';
 import { shortName } from '../lib/trials.js';
 
 export const title = 'Space';
-const TABLE = 25, MOST_AXES = 7;
+const TABLE = 25, MOST_AXES = 7, TELL_MS = 120;
 const labelOf = (name) => FIGURES[name]?.label ?? name;
 
 export function mount(root, { signal }) {
@@ -24,22 +24,22 @@ export function mount(root, { signal }) {
 
   function read() {
     const p = route.params, get = (name, otherwise = '') => p.get(name) ?? otherwise;
-    Object.assign(state, { from: get('from'), filter: get('filter'), chart: get('chart', 'parallel'), axes: get('axes'), log: get('log'), top: get('top', '100'), bad: get('bad'), by: get('by', 'step_s'), x: get('x'), y: get('y'), dominated: get('dominated') });
+    Object.assign(state, { from: get('from'), filter: get('filter'), chart: get('chart', 'parallel'), axes: get('axes'), log: get('log'), top: get('top', '100'), bad: get('bad'), by: get('by', 'step_s'), x: get('x'), y: get('y'), dominated: get('dominated'), brush: get('brush') });
     load();
   }
 
-  const write = (values) => {
+  const write = (values, redraw = true) => {
     Object.assign(state, values);
     const more = { ...state, chart: state.chart === 'parallel' ? '' : state.chart, top: state.top === '100' ? '' : state.top, by: state.by === 'step_s' ? '' : state.by };
     settle(state.from ? more : questionParams(more));
-    show();
+    if (redraw) show();
   };
 
   async function load() {
     heading.textContent = state.from === '-' ? 'All trials' : state.from ? `Trials of ${shortName(state.from)}` : `Layouts of ${question.model} on ${question.gpus} × ${question.cluster}`;
     try {
       await latest.run(async (abort) => {
-        const { rows, total } = await points(state.from, state.filter, abort, (items) => { said.textContent = `${count(items.length)} trials …`; });
+        const { rows, total } = await points(state.from, state.filter, abort, (read) => { said.textContent = `${count(read)} trials …`; });
         Object.assign(data, { all: rows, total });
         show();
       });
@@ -49,7 +49,7 @@ export function mount(root, { signal }) {
   }
 
   // Draws everything again: the points that the controls leave, the chart, and the table.
-  async function show() {
+  function show() {
     drawing?.abort();
     drawing = new AbortController();
     signal.addEventListener('abort', () => drawing.abort(), { signal: drawing.signal });
@@ -60,14 +60,14 @@ export function mount(root, { signal }) {
     data.rows = [...(state.bad ? bad : []), ...good.slice(0, Math.max(1, Math.ceil(good.length * state.top / 100))).reverse()];
     data.names = variedNames(data.rows);
     said.textContent = `${count(data.rows.length)} of ${count(data.total)} ${state.from ? 'trials' : 'that fit'}`;
-    keep(data.rows.map((_, i) => i));
+    if (state.chart !== 'parallel') keep(data.rows.map((_, i) => i));
     fill(controls, controlsOf(data, state, bad.length, write));
     named.textContent = '';
     if (!data.rows.length) return fill(host, h('div', { class: 'empty' }, h('h2', {}, 'No point to draw'), h('p', {}, state.from ? 'No trial of this source has a result yet.' : 'Nothing fits this question.')));
-    if (state.chart === 'pareto') return drawPareto(host, data, state);
-    if (!await echarts()) return fill(host, h('div', { class: 'empty' }, h('h2', {}, 'This server has no charts'), h('p', {}, 'It was built without ECharts; the table below has the same points, and so has the Pareto front.')));
-    fill(host, h('div', { class: 'chart tall' }));
-    await (state.chart === 'heat' ? drawHeat : drawParallel)(host.firstChild, data, state, { keep, named, signal: drawing.signal });
+    if (state.chart === 'pareto') return drawPareto(host, data.rows, data.names, state);
+    if (state.chart === 'heat') return drawHeat(host, data.rows, data.names, state);
+    fill(host, h('div', { class: 'chart' }));
+    drawParallel(host.firstChild, data, state, { keep, named, write, signal: drawing.signal });
   }
 
   function keep(indices) {
@@ -112,71 +112,61 @@ function controlsOf(data, state, failed, write) {
 // The axes as a list: dragged, or moved and switched by buttons.
 function axisList(data, state, write) {
   const chosen = axesChosen(state, data.names), logs = state.log.split(',').filter(Boolean);
-  const move = (name, to) => {
-    const rest = chosen.filter((n) => n !== name);
-    rest.splice(to, 0, name);
-    write({ axes: rest.join(',') });
-  };
+  const move = (name, place) => write({ axes: moved(chosen, name, place) });
   const toggle = (list, name) => (list.includes(name) ? list.filter((n) => n !== name) : [...list, name]).join(',');
-  return h('ol', { class: 'axes', 'aria-label': 'Axes' }, chosen.map((name, i) => h('li', {
-    draggable: 'true', ondragstart: (event) => event.dataTransfer.setData('text/axis', name), ondragover: (event) => event.preventDefault(),
-    ondrop: (event) => { event.preventDefault(); move(event.dataTransfer.getData('text/axis'), i); },
-  },
-  h('button', { type: 'button', 'aria-label': `Move ${name} to the left`, disabled: i === 0, onclick: () => move(name, i - 1) }, '‹'),
+  return h('ol', { class: 'axes', 'aria-label': 'Axes' }, chosen.map((name, i) => h('li', {},
+    h('button', { type: 'button', 'aria-label': `Move ${name} to the left`, disabled: i === 0, onclick: () => move(name, i - 1) }, '‹'),
   h('button', { type: 'button', class: 'name', title: 'Leave this axis out', 'aria-label': `Leave ${name} out`, onclick: () => write({ axes: toggle(chosen, name) }) }, labelOf(name)),
   FIGURES[name] && h('button', { type: 'button', 'aria-pressed': String(logs.includes(name)), 'aria-label': `${name} on a logarithmic axis`, onclick: () => write({ log: toggle(logs, name) }) }, 'log'),
   h('button', { type: 'button', 'aria-label': `Move ${name} to the right`, disabled: i === chosen.length - 1, onclick: () => move(name, i + 1) }, '›'))),
   data.names.filter((name) => !chosen.includes(name)).map((name) => h('li', { class: 'off' }, h('button', { type: 'button', class: 'name', 'aria-label': `Add the axis ${name}`, onclick: () => write({ axes: [...chosen, name].join(',') }) }, `+ ${labelOf(name)}`))));
 }
 
-async function drawParallel(host, data, state, { keep, named, signal }) {
-  const axes = axesOf(data.rows, axesChosen(state, data.names), state.log.split(','));
-  const made = await chart(host, `${count(data.rows.length)} points over ${axes.map((a) => a.name).join(', ')}`, signal);
-  if (!made) return;
-  made.setOption(parallelOption(data.rows, axes, state.by));
-  made.on('axisareaselected', () => {
-    const series = made.getModel().getSeriesByIndex(0), active = series.getRawIndicesByActiveState('active');
-    keep(active.length ? active : [...series.getRawIndicesByActiveState('normal')]);
+function drawParallel(host, data, state, { keep, named, write, signal }) {
+  const names = axesChosen(state, data.names), axes = axesOf(data.rows, names, state.log.split(','));
+  const hint = 'Drag along an axis, or move its ends, to filter; click it to see all. Drag a name to move its axis.';
+  const ranges = Object.fromEntries(state.brush.split(',').filter(Boolean).map((part) => part.split(':')).map(([name, low, high]) => [name, [Number(low), Number(high)]]));
+  const said = () => Object.entries(ranges).filter(([, [low, high]]) => low > 0 || high < 1).map(([name, ends]) => [name, ...ends.map((end) => Number(end.toFixed(3)))].join(':')).join(',');
+  let latest = [];
+  const tell = throttled(() => !signal.aborted && keep(latest), TELL_MS);
+  named.textContent = hint;
+  parallel(host, {
+    rows: data.rows, axes, inkedBy: state.by, ranges, kept: (indices) => { latest = indices; tell(); }, signal,
+    hover: (i) => fill(named, i < 0 ? hint : [h('span', { class: 'layout-text' }, layoutText(data.rows[i].layout)), ` ${Number.isFinite(data.rows[i].step_s) ? `${digits(data.rows[i].step_s)} s` : data.rows[i].outcome}`]),
+    changed: () => write({ brush: said() }, false), moved: (name, place) => write({ axes: moved(names, name, place) }),
   });
-  made.getZr().on('mousemove', ({ offsetX, offsetY }) => {
-    const at = nearest(data.rows, axes, data.kept, offsetX, offsetY, made.getWidth(), made.getHeight());
-    named.replaceChildren(...(at < 0 ? ['Drag along an axis to filter; click a mark to take it away.'] : [h('span', { class: 'layout-text' }, layoutText(data.rows[at].layout)), ` ${Number.isFinite(data.rows[at].step_s) ? `${digits(data.rows[at].step_s)} s` : data.rows[at].outcome}`]));
-  });
-  named.textContent = 'Drag along an axis to filter; click a mark to take it away.';
-  performance.mark('meshwright-drawn');
 }
 
+const moved = (names, name, place) => names.filter((n) => n !== name).toSpliced(place, 0, name).join(',');
+
 // The best value of a figure for each pair of values of two keys.
-async function drawHeat(host, data, state, { signal }) {
-  const keys = data.names.filter((name) => !FIGURES[name]), x = keys.includes(state.x) ? state.x : keys[0], y = keys.includes(state.y) ? state.y : keys[1];
+function drawHeat(host, rows, names, state) {
+  const keys = names.filter((name) => !FIGURES[name]), x = keys.includes(state.x) ? state.x : keys[0], y = keys.includes(state.y) ? state.y : keys[1];
   if (!x || !y) return fill(host, h('div', { class: 'empty' }, 'A heat map needs two keys that vary.'));
-  const figure = FIGURES[state.by] ? state.by : 'step_s', better = FIGURES[figure].less ? Math.min : Math.max;
-  const order = (name) => [...new Set(data.rows.map((r) => r[name]))].sort((a, b) => (typeof a === 'number' && typeof b === 'number' ? a - b : String(a) < String(b) ? -1 : 1)).map(String);
-  const [xs, ys] = [order(x), order(y)], cells = new Map();
-  for (const row of data.rows) {
-    const at = `${xs.indexOf(String(row[x]))},${ys.indexOf(String(row[y]))}`, cell = cells.get(at) ?? { n: 0 };
-    if (Number.isFinite(row[figure])) Object.assign(cell, cell.best === undefined || better(row[figure], cell.best) === row[figure] ? { best: row[figure], row } : {});
+  const figure = FIGURES[state.by] ? state.by : 'step_s', { less } = FIGURES[figure];
+  const order = (name) => sortedValues(new Set(rows.map((r) => r[name] ?? '–')));
+  const cells = new Map();
+  for (const row of rows.filter((r) => Number.isFinite(r[figure]))) {
+    const at = `${row[x] ?? '–'} ${row[y] ?? '–'}`, cell = cells.get(at) ?? { n: 0, row };
+    if (less ? row[figure] < cell.row[figure] : row[figure] > cell.row[figure]) cell.row = row;
     cell.n += 1;
     cells.set(at, cell);
   }
-  const values = [...cells.values()].map((c) => c.best).filter(Number.isFinite);
-  const made = await chart(host, `Best ${labelOf(figure)} by ${x} and ${y}`, signal);
-  if (!made) return;
-  const muted = textStyle(), axis = (name, list) => ({ type: 'category', name, data: list, nameTextStyle: { ...muted, fontWeight: 600 }, axisLabel: muted, axisLine: { show: false }, axisTick: { show: false }, splitArea: { show: true, areaStyle: { color: [colour('raised')] } } });
-  made.setOption({
-    animation: false, textStyle: muted, grid: { left: 90, right: 30, top: 30, bottom: 40 }, xAxis: axis(x, xs), yAxis: axis(y, ys),
-    tooltip: { renderMode: 'richText', backgroundColor: colour('surface'), borderColor: colour('line'), textStyle: { ...muted, color: colour('ink') }, formatter: ({ value: [i, j] }) => { const cell = cells.get(`${i},${j}`); return `${x} ${xs[i]}, ${y} ${ys[j]}: ${cell.n} points\n${cell.row?.layout ?? ''}`; } },
-    visualMap: { show: false, min: Math.min(...values), max: Math.max(...values), inRange: { color: (FIGURES[figure].less ? ['c4', 'raised'] : ['raised', 'c4']).map(colour) } },
-    series: { type: 'heatmap', data: [...cells].filter(([, c]) => Number.isFinite(c.best)).map(([at, c]) => [...at.split(',').map(Number), c.best]), label: { show: true, color: colour('ink'), formatter: ({ value }) => digits(value[2]) }, itemStyle: { borderColor: colour('surface'), borderWidth: 2, borderRadius: 3 } },
-  });
-  made.on('click', ({ value: [i, j] }) => { location.hash = cells.get(`${i},${j}`).row?.href ?? location.hash; });
+  const values = [...cells.values()].map((c) => c.row[figure]), low = Math.min(...values), wide = Math.max(...values) - low || 1;
+  const tint = (v) => `color-mix(in oklab, var(--c4) ${Math.round(75 * (less ? 1 - (v - low) / wide : (v - low) / wide))}%, var(--raised))`;
+  const cell = (across, down) => {
+    const found = cells.get(`${across} ${down}`), text = found && digits(found.row[figure]);
+    return h('td', { class: 'cell', style: found && { background: tint(found.row[figure]) } }, found && (found.row.href ? h('a', { href: found.row.href, title: `${found.row.layout}, the best of ${count(found.n)}` }, text) : text));
+  };
+  fill(host, table([{ head: `${y} ↓  ${x} →`, cell: (down) => h('th', { scope: 'row' }, down) }, ...order(x).map((across) => ({ head: String(across), class: 'cell', cell: (down) => cell(across, down) }))],
+    order(y), { caption: `Best ${labelOf(figure)} by ${x} and ${y}` }), h('p', { class: 'hint' }, `The best ${labelOf(figure)} of each pair; a link opens its layout.`));
 }
 
-function drawPareto(host, data, state) {
-  const figures = data.names.filter((name) => FIGURES[name]), x = figures.includes(state.x) ? state.x : 'memory', y = figures.includes(state.y) ? state.y : 'mfu';
-  const best = front(data.rows, x, y), rest = data.rows.filter((r) => !best.includes(r) && Number.isFinite(r[x]) && Number.isFinite(r[y]));
+function drawPareto(host, rows, names, state) {
+  const figures = names.filter((name) => FIGURES[name]), x = figures.includes(state.x) ? state.x : 'memory', y = figures.includes(state.y) ? state.y : 'mfu';
+  const best = front(rows, x, y), rest = rows.filter((r) => !best.includes(r) && Number.isFinite(r[x]) && Number.isFinite(r[y]));
   const point = (kind) => (r) => ({ x: r[x], y: r[y], title: `${r.layout}: ${digits(r[x])} ${labelOf(x)}, ${digits(r[y])} ${labelOf(y)}`, href: kind === 'best' ? r.href : null, kind });
   fill(host, plot({ label: `Pareto front of ${labelOf(x)} and ${labelOf(y)}`, height: 440, x: { label: labelOf(x) }, y: { label: labelOf(y) }, series: [
-    ...(state.dominated ? [{ points: rest.map(point('dim')) }] : []), { line: 'straight', points: best.map(point('best')) }] }, Math.max(340, host.clientWidth - 10)),
+    ...(state.dominated ? [{ cloud: true, points: rest.map(point('')) }] : []), { line: 'straight', points: best.map(point('best')) }] }, Math.max(340, host.clientWidth - 10)),
   h('p', { class: 'hint' }, `${count(best.length)} points are not beaten in both figures; ${count(rest.length)} are.`));
 }

@@ -76,9 +76,10 @@ export function download(name, text, type = 'text/plain') {
 export const copyButton = (text, label = 'Copy') =>
   h('button', { type: 'button', class: 'small', onclick: () => copy(text) }, label);
 
-// A table of `columns` {head, cell(row, index), class, name} whose head and rows a screen reader can follow.
-export function table(columns, rows, { caption, rowProps = () => ({}) } = {}) {
-  return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
+// A table of `columns` {head, cell(row, index), class, name} whose head and rows a screen reader can follow. On
+// narrow screens its rows are `cards`.
+export function table(columns, rows, { caption, cards = true, rowProps = () => ({}) } = {}) {
+  return h('div', { class: cards ? 'scroll cards' : 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
     h('table', {}, caption && h('caption', { class: 'sr' }, caption),
       h('thead', {}, h('tr', {}, columns.map((c) => h('th', { scope: 'col', class: c.class, 'aria-sort': c.sort }, c.head)))),
       h('tbody', {}, rows.map((row, i) => h('tr', rowProps(row, i), columns.map((c) => {

@@ -54,7 +54,7 @@ export function layoutTable(list, allowed, { caption, ranked = true, selected = 
     ranked && { head: '#', class: 'r idx', cell: (e, i) => i + 1 },
     { head: 'Layout', class: 'keys', cell: (e) => layoutLink(e.layout, e.options) },
     ...extra,
-    { head: 'GPU memory', class: 'r', cell: (e) => [bytes(e.memory.total_bytes), memoryBar(e, allowed)] },
+    { head: 'Memory', class: 'r', cell: (e) => [bytes(e.memory.total_bytes), memoryBar(e, allowed)] },
     { head: 'Step', class: 'r', cell: (e) => [h('span', { title: `80 % of runs: ${seconds(e.step_low_s)} to ${seconds(e.step_high_s)}` }, seconds(e.time.step_s)), stepBar(e, most)] },
     { head: 'Over the first', class: 'r extra', cell: (e) => (first && e.layout !== first.layout ? difference(e.time.step_s / first.time.step_s - 1) : '') },
     { head: 'MFU', class: 'r', cell: (e) => percent(e.mfu) },

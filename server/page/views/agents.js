@@ -38,11 +38,11 @@ function agentTable(agents, now, refresh) {
     refresh();
   }, 'small');
   return table([
-    { head: 'Agent', cell: (a) => [h('b', {}, a.name), h('div', { class: 'muted' }, a.host)] },
+    { head: 'Agent', class: 'keys', cell: (a) => [h('b', {}, a.name), h('div', { class: 'muted' }, a.host)] },
     { head: 'Devices', class: 'tight', cell: (a) => [devices(a), Number(a.device_set.memory_bytes) > 0 && h('div', { class: 'muted' }, `${bytes(a.device_set.memory_bytes)} each`)] },
     { head: 'Slots', class: 'r', cell: (a) => `${runs(a).length} of ${a.slots || 1}` },
     { head: 'Runs', cell: (a) => (runs(a).length ? runs(a).map((ref) => h('div', {}, trialLink(ref.trial), h('span', { class: 'muted' }, ref.attempt > 1 && ` attempt ${ref.attempt}`))) : h('span', { class: 'muted' }, 'nothing')) },
-    { head: 'State', class: 'keys', cell: (a) => [a.set_aside_reason ? h('span', { class: 'chip bad' }, 'set aside') : a.drained ? h('span', { class: 'chip warn' }, 'drained') : runs(a).length ? h('span', { class: 'chip good live' }, 'busy') : h('span', { class: 'chip good' }, 'free'),
+    { head: 'State', cell: (a) => [a.set_aside_reason ? h('span', { class: 'chip bad' }, 'set aside') : a.drained ? h('span', { class: 'chip warn' }, 'drained') : runs(a).length ? h('span', { class: 'chip good live' }, 'busy') : h('span', { class: 'chip good' }, 'free'),
       a.set_aside_reason && h('div', { class: 'bad' }, a.set_aside_reason), a.failures_in_a_row > 0 && h('div', { class: 'warn' }, `${a.failures_in_a_row} failures in a row`)] },
     { head: 'Runners', cell: (a) => a.runners.map((r) => r.name).join(', ') || '–' },
     { head: 'Connected', class: 'r', cell: (a) => age(a.connect_time, now) },

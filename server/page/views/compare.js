@@ -74,7 +74,7 @@ function layoutRows(answer, all) {
   return table([
     { head: 'What', cell: (r) => h('th', { scope: 'row' }, r.name) },
     ...list.map((l, i) => ({ head: [h('a', { class: 'layout-text', href: questionLink('layout', { layout: l.layout }) }, layoutText(l.layout)), l.rule && h('div', { class: 'bad' }, `cannot run: ${words(l.rule)}`), h('div', {}, h('button', { type: 'button', onclick: () => change({ pins: pins().filter((_, p) => p !== i).join('~') }) }, 'unpin'))], class: 'r compared', cell: (r) => cell(r, i) })),
-  ], rows, { caption: 'Layouts part by part' });
+  ], rows, { caption: 'Layouts part by part', cards: false });
 }
 
 async function compareSweeps(page, names, signal) {

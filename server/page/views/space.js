@@ -12,7 +12,7 @@ import { throttled } from '../lib/watch.js';
 import { shortName } from '../lib/trials.js';
 
 export const title = 'Space';
-const TABLE = 25, MOST_AXES = 7, TELL_MS = 120;
+const TABLE = 25, MOST_AXES = 7, TELL_MS = 120, AXIS_PX = 88;
 const labelOf = (name) => FIGURES[name]?.label ?? name;
 
 export function mount(root, { signal }) {
@@ -66,8 +66,9 @@ export function mount(root, { signal }) {
     if (!data.rows.length) return fill(host, h('div', { class: 'empty' }, h('h2', {}, 'No point to draw'), h('p', {}, state.from ? 'No trial of this source has a result yet.' : 'Nothing fits this question.')));
     if (state.chart === 'pareto') return drawPareto(host, data.rows, data.names, state);
     if (state.chart === 'heat') return drawHeat(host, data.rows, data.names, state);
-    fill(host, h('div', { class: 'chart' }));
-    drawParallel(host.firstChild, data, state, { keep, named, write, signal: drawing.signal });
+    const board = h('div', { class: 'chart' });
+    fill(host, h('div', { class: 'scroll' }, board));
+    drawParallel(board, data, state, { keep, named, write, signal: drawing.signal });
   }
 
   function keep(indices) {
@@ -127,6 +128,7 @@ function drawParallel(host, data, state, { keep, named, write, signal }) {
   const hint = 'Drag along an axis, or move its ends, to filter; click it to see all. Drag a name to move its axis.';
   const ranges = Object.fromEntries(state.brush.split(',').filter(Boolean).map((part) => part.split(':')).map(([name, low, high]) => [name, [Number(low), Number(high)]]));
   const said = () => Object.entries(ranges).filter(([, [low, high]]) => low > 0 || high < 1).map(([name, ends]) => [name, ...ends.map((end) => Number(end.toFixed(3)))].join(':')).join(',');
+  host.style.minWidth = `${names.length * AXIS_PX}px`;
   let latest = [];
   const tell = throttled(() => !signal.aborted && keep(latest), TELL_MS);
   named.textContent = hint;
@@ -159,7 +161,7 @@ function drawHeat(host, rows, names, state) {
     return h('td', { class: 'cell', style: found && { background: tint(found.row[figure]) } }, found && (found.row.href ? h('a', { href: found.row.href, title: `${found.row.layout}, the best of ${count(found.n)}` }, text) : text));
   };
   fill(host, table([{ head: `${y} ↓  ${x} →`, cell: (down) => h('th', { scope: 'row' }, down) }, ...order(x).map((across) => ({ head: String(across), class: 'cell', cell: (down) => cell(across, down) }))],
-    order(y), { caption: `Best ${labelOf(figure)} by ${x} and ${y}` }), h('p', { class: 'hint' }, `The best ${labelOf(figure)} of each pair; a link opens its layout.`));
+    order(y), { caption: `Best ${labelOf(figure)} by ${x} and ${y}`, cards: false }), h('p', { class: 'hint' }, `The best ${labelOf(figure)} of each pair; a link opens its layout.`));
 }
 
 function drawPareto(host, rows, names, state) {

@@ -105,7 +105,7 @@ function plots(trials, best) {
 function trialTable(trials, best, progress) {
   const order = (t) => (isMeasured(t) ? t.figures.step_s : t.state === 'TRIAL_STATE_RUNNING' ? -2 : t.state === 'TRIAL_STATE_ASSIGNED' ? -1 : 1e30);
   return table([
-    { head: '#', class: 'r', cell: (t) => trialLink(t.name, t.name.split('/').at(-1)) },
+    { head: '#', class: 'r idx', cell: (t) => trialLink(t.name, t.name.split('/').at(-1)) },
     { head: 'Layout', class: 'keys', cell: (t) => [h('a', { class: 'layout-text', href: link('trial', { name: t.name }) }, layoutText(t.layout, t.predicted?.options)), why(t)] },
     { head: 'State', class: 'tight', cell: (t) => [stateChip(t.state, 'TRIAL_STATE_'), t.state === 'TRIAL_STATE_RUNNING' && progress.has(t.name) && h('div', { class: 'muted' }, `step ${progress.get(t.name).step} of ${progress.get(t.name).total_steps}`)] },
     { head: 'Step', class: 'r', cell: (t) => (isMeasured(t) ? h('b', { class: t === best && 'good' }, seconds(t.figures.step_s)) : '–') },

@@ -21,12 +21,14 @@ async function show() {
   if (mounted?.view === view && mounted.controls?.update) {
     mounted.controls.update();
   } else {
+    const first = !mounted;
     mounted?.controller.abort();
     const controller = new AbortController();
     main.replaceChildren();
     scrollTo(0, 0);
     const controls = module.mount(main, { signal: controller.signal });
     mounted = { view, controls, controller };
+    if (!first) main.focus({ preventScroll: true });
   }
   document.title = `${module.title} · Meshwright`;
   showLinks(view);
@@ -124,11 +126,11 @@ async function askForLogin(why) {
 
 async function start() {
   const who = await session().catch((error) => error);
-  if (who.code === 'UNAUTHENTICATED') return askForLogin();
+  if (['UNAUTHENTICATED', 'PERMISSION_DENIED'].includes(who.code)) return;
   if (!(who instanceof Error)) {
     useRole(who.role || 'operator');
     refs.who.textContent = who.name ? `${who.name} (${who.role})` : '';
-    refs.logout.hidden = !who.name || location.protocol === 'http:';
+    refs.logout.hidden = !who.login;
   }
   mounted = null;
   await show();

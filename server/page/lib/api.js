@@ -37,7 +37,8 @@ async function post(path, body, { signal, accept = 'application/json' } = {}) {
   if (response.ok) return response;
   const said = await response.json().catch(() => ({}));
   const code = said.code ?? (response.status === 401 ? 'UNAUTHENTICATED' : 'UNKNOWN');
-  if (code === 'UNAUTHENTICATED' && path !== '/login') tell('login');
+  // In plain text nobody has a role: what is refused lacks the key.
+  if (path !== '/login' && (code === 'UNAUTHENTICATED' || (code === 'PERMISSION_DENIED' && location.protocol === 'http:'))) tell('login');
   throw new CallError(code, said.message || `the server answered with HTTP ${response.status}`, said.violations ?? []);
 }
 
@@ -109,7 +110,7 @@ export class Latest {
   }
 }
 
-// Who the caller is, as {name, role}. UNAUTHENTICATED where a login or the key of `meshwright ui` is needed.
+// Who the caller is, as {name, role}. An error where a login or the key of `meshwright ui` is needed.
 export const session = async () => (await post('/session')).json();
 export const login = (token) => post('/login', { token });
 export const logout = () => post('/logout');

@@ -38,6 +38,7 @@ export function mount(root, { signal }) {
         });
         performance.mark('meshwright-answer');
         const fit = await pausedCall('Planner/Fit', fitRequest(), abort);
+        refs.said.textContent = refs.verdict.querySelector('.sentence')?.textContent ?? '';
         showFit(refs.fit, fit);
       });
     } catch (error) {

@@ -52,7 +52,6 @@ export function mount(root, { signal }) {
   function show() {
     drawing?.abort();
     drawing = new AbortController();
-    signal.addEventListener('abort', () => drawing.abort(), { signal: drawing.signal });
     const sort = FIGURES[state.by] ? state.by : 'step_s', sign = FIGURES[sort].less ? 1 : -1;
     const good = data.all.filter((r) => r.outcome === 'ok').sort((a, b) => sign * ((a[sort] ?? Infinity * sign) - (b[sort] ?? Infinity * sign)));
     const bad = data.all.filter((r) => r.outcome !== 'ok');
@@ -83,6 +82,10 @@ export function mount(root, { signal }) {
   }
 
   document.addEventListener('theme', () => data.all && show(), { signal });
+  signal.addEventListener('abort', () => {
+    latest.cancel();
+    drawing?.abort();
+  });
   read();
   return { update: read };
 }
@@ -155,7 +158,7 @@ function drawHeat(host, rows, names, state) {
     cells.set(at, cell);
   }
   const values = [...cells.values()].map((c) => c.row[figure]), low = Math.min(...values), wide = Math.max(...values) - low || 1;
-  const tint = (v) => `color-mix(in oklab, var(--c4) ${Math.round(75 * (less ? 1 - (v - low) / wide : (v - low) / wide))}%, var(--raised))`;
+  const tint = (v) => `color-mix(in oklab, var(--heat) ${Math.round(75 * (less ? 1 - (v - low) / wide : (v - low) / wide))}%, var(--raised))`;
   const cell = (across, down) => {
     const found = cells.get(`${across} ${down}`), text = found && digits(found.row[figure]);
     return h('td', { class: 'cell', style: found && { background: tint(found.row[figure]) } }, found && (found.row.href ? h('a', { href: found.row.href, title: `${found.row.layout}, the best of ${count(found.n)}` }, text) : text));

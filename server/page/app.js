@@ -18,9 +18,8 @@ async function show() {
   await readQuestion();
   const module = await import(`./views/${view}.js`);
   if (turn !== showing) return;
-  if (mounted?.view === view && mounted.controls?.update) {
-    mounted.controls.update();
-  } else {
+  // A view shows another address itself, or says that it has to begin anew.
+  if (mounted?.view !== view || mounted.controls.update() === 'anew') {
     const first = !mounted;
     mounted?.controller.abort();
     const controller = new AbortController();
@@ -79,7 +78,7 @@ onConnection((what) => {
     clearInterval(lost);
     lost = 0;
     refs.banner.hidden = true;
-    mounted?.controls?.update?.();
+    show();
   } else if (what === 'lost' && !lost) {
     fill(refs.banner, 'The server does not answer. What you see may be old; the page tries again every two seconds.');
     refs.banner.hidden = false;

@@ -114,11 +114,3 @@ export class Latest {
 export const session = async () => (await post('/session')).json();
 export const login = (token) => post('/login', { token });
 export const logout = () => post('/logout');
-
-const methods = {};
-
-// Whether the server has a method. Pages that are newer than their server leave out what it lacks.
-export async function has(method) {
-  methods[method] ??= call(method, {}).then(() => true, (error) => !['UNIMPLEMENTED', 'LOST'].includes(error.code));
-  return methods[method];
-}

@@ -1,8 +1,8 @@
 // The form of the question. Every change of a control is a change of the question.
 import { h, fill, template } from './dom.js';
-import { call, has } from './api.js';
+import { call, isAbort } from './api.js';
 import { count, parseCount, big } from './format.js';
-import { change, clusterParts, clusterText, fieldOf, planRequest, question, resetQuestion, troubles, useConfig } from './question.js';
+import { change, clusterParts, clusterText, fieldOf, question, resetQuestion, troubles, useConfig } from './question.js';
 
 let presets = null;
 export const listPresets = () => (presets ??= call('Planner/ListPresets', {}).catch((error) => {
@@ -145,38 +145,47 @@ async function offerPresets(refs, field) {
   field('framework').value = question.framework;
 }
 
-// Completes the last word of a condition, once the server says which keys and words there are.
+// Completes the last word of a condition: a key, then what it is compared with, then one of its words.
 async function offerConditions(refs, field, signal) {
-  if (!await has('Planner/DescribeConditions')) return;
-  const { keys = [] } = await call('Planner/DescribeConditions', {}).catch(() => ({}));
-  const where = field('where'), data = refs.form.querySelector('#conditions');
-  const offer = () => {
-    const [, before, start] = /^(.*?(?:^|[\s(,]))([\w:]*)$/s.exec(where.value) ?? [null, where.value, ''];
-    const key = /(\w+)\s*(?:=|!=|in\s*\([^)]*)\s*$/.exec(before)?.[1], known = keys.find((k) => k.name === key);
-    const ended = /[\w)]\s+$/.test(before) && !/(?:and|or|not)\s+$/.test(before);
-    const next = known?.words?.length ? known.words : ended ? ['and', 'or', '=', '<=', '>=', 'in ('] : [...keys.map((k) => k.name), 'not'];
-    fill(data, next.filter((word) => word.startsWith(start)).map((word) => h('option', { value: before + word, label: keys.find((k) => k.name === word)?.help })));
-  };
+  const { layout: keys } = await call('Planner/DescribeConditions', {}, { signal }).catch(() => ({ layout: [] }));
+  const where = field('where'), list = refs.form.querySelector('#conditions');
+  function offer() {
+    const [, before, begun] = /^(.*?)([\w:]*)$/s.exec(where.value), compared = /(\w+)\s*(?:!?=|in\s*\([^)]*)\s*$/.exec(before)?.[1];
+    const after = /(\w+)\s+$/.exec(before)?.[1], isKey = (name) => keys.find((key) => key.name === name);
+    const next = compared && isKey(compared) ? isKey(compared).words.map((word) => [word])
+      : isKey(after) ? ['=', '!=', '<=', '>=', 'in ('].map((sign) => [sign])
+        : /[\w)]\s+$/.test(before) && !/\b(and|or|not)\s+$/.test(before) ? [['and'], ['or']]
+          : [...keys.map((key) => [key.name, key.help]), ['not']];
+    fill(list, next.filter(([word]) => word.startsWith(begun)).map(([word, help]) => h('option', { value: before + word, label: help || null })));
+  }
   where.addEventListener('input', offer, { signal });
   where.addEventListener('focus', offer, { signal });
 }
 
-// "What I run": flags or a file become the layout `mine`, and the question's numbers where they say them.
-async function offerImport(refs, show, signal) {
-  if (!await has('Planner/Import')) return;
-  refs.import.hidden = false;
-  refs.import_go.addEventListener('click', async () => {
+// "What I run": flags, or files, become the layout `mine`, and the question's numbers where they say them.
+function offerImport(refs, show, signal) {
+  const said = refs.import_said;
+  async function read(files) {
     try {
-      const said = await call('Planner/Import', { files: [{ name: 'pasted', text: refs.import_text.value }], gpus: planRequest().gpus }, { signal });
-      const values = { mine: said.layout };
-      if (said.seq_len > 0) values.seq = String(said.seq_len);
-      if (said.global_batch > 0) Object.assign(values, { batch: String(said.global_batch), batch_unit: '' });
-      change(values);
-      fill(refs.import_said, h('p', {}, `${said.framework}: ${said.layout}`),
-        said.rejected?.length > 0 && h('ul', { class: 'notes' }, said.rejected.map((name) => h('li', {}, `${name.name}: ${name.reason}`))));
+      const found = await call('Planner/Import', { files }, { signal });
+      const { model, gpus, seq_len, global_batch } = found.request, known = (await listPresets()).models.includes(model);
+      const options = Object.entries(found.options).map(([name, value]) => ` ${name}=${value}`).join('');
+      change({
+        ...(found.layout && { mine: found.layout + options }), ...(known && { model, config: '', config_json: '' }),
+        ...(gpus > 0 && { gpus: String(gpus) }), ...(seq_len > 0 && { seq: String(seq_len) }), ...(global_batch > 0 && { batch: String(global_batch), batch_unit: '' }),
+      });
+      const rejected = found.entries.filter((entry) => entry.status === 'rejected');
+      fill(said, h('p', {}, found.layout ? `Read as ${found.from}: ${count(found.entries.length)} names, ${count(rejected.length)} of which no estimate follows.` : `Read as ${found.from}, but the layout is not whole.`),
+        h('ul', { class: 'notes' }, found.missing.map((sentence) => h('li', {}, sentence)), rejected.map((entry) => h('li', {}, `${entry.name}: ${entry.hint}`))));
       show();
     } catch (error) {
-      fill(refs.import_said, h('p', { class: 'violation' }, error.message));
+      if (!isAbort(error)) fill(said, h('p', { class: 'violation' }, error.message));
     }
+  }
+  refs.import_go.addEventListener('click', () => read([{ name: 'pasted.sh', text: refs.import_text.value }]), { signal });
+  refs.import_file.addEventListener('change', async () => {
+    const files = await Promise.all([...refs.import_file.files].map(async (file) => ({ name: file.name, text: await file.text() })));
+    refs.import_file.value = '';
+    await read(files);
   }, { signal });
 }

@@ -1,10 +1,10 @@
 // Layout: what fills a device, where the step's time goes, what would make it fit, and how to run it.
 import { h, fill, template, copyButton, download } from '../lib/dom.js';
-import { call, has, Latest } from '../lib/api.js';
+import { call, isAbort, Latest } from '../lib/api.js';
 import { bytes, chance, count, percent, seconds } from '../lib/format.js';
 import { change, onQuestion, planRequest, question, questionLink, recommendRequest } from '../lib/question.js';
 import { copyLayout, figureTiles, layoutLink, layoutText, pinButton, restsOn } from '../lib/layouts.js';
-import { memoryByRank, waterfall } from '../lib/bars.js';
+import { memoryByRank, stacked, waterfall } from '../lib/bars.js';
 import { measureButton } from '../lib/measure.js';
 
 export const title = 'Layout';
@@ -14,6 +14,7 @@ export function mount(root, { signal }) {
   const latest = new Latest();
   root.replaceChildren(page);
   measuredForm(refs.measured);
+  const writeExport = exporter(refs);
 
   async function ask() {
     try {
@@ -22,7 +23,7 @@ export function mount(root, { signal }) {
         if (!layout) return fill(refs.verdict, h('div', { class: 'empty' }, h('h2', {}, 'No layout to look at'), h('p', {}, 'Nothing fits this question. ', h('a', { href: questionLink('plan') }, 'Change it'), '.')));
         const answer = await call('Planner/Estimate', { plan: planRequest(), layout }, { signal: abort });
         show(refs, answer, layout);
-        await Promise.all([showExport(refs.export, layout, abort), showSchedule(refs, answer, layout, abort)]);
+        await Promise.all([writeExport(layout, abort), showSchedule(refs, answer.estimate, layout, abort)]);
       });
     } catch (error) {
       fill(refs.verdict, h('div', { class: 'trouble' }, h('p', { class: 'sentence' }, h('span', { class: 'layout-text' }, layoutText(question.layout))), h('p', {}, error.message),
@@ -82,27 +83,40 @@ function measuredForm(form) {
 const withUnit = (text, unit) => (/[a-z]/i.test(text) ? text.replaceAll(' ', '') : text.trim() + unit);
 
 const TARGETS = ['megatron', 'megatron-bridge', 'torchtitan', 'accelerate', 'deepspeed', 'llamafactory', 'axolotl', 'ms-swift', 'verl', 'automodel', 'nanotron'];
-let target = 'megatron';
+const LAUNCHES = ['torchrun', 'srun', 'sbatch'];
 
-async function showExport(card, layout, signal) {
-  if (!await has('Planner/Export')) return;
-  card.hidden = false;
-  const select = h('select', { 'aria-label': 'Framework of the export' }, TARGETS.map((name) => h('option', { selected: name === target }, name)));
-  const host = h('div', {}, h('p', { class: 'muted' }, '…'));
-  fill(card, h('h2', {}, 'Run it in your framework'), h('div', { class: 'inline' }, h('label', {}, 'Framework', select)), host);
-  const ask = async () => {
-    target = select.value;
+// What starts the layout in a framework, to copy or to save. Returns ask(layout, signal).
+function exporter(refs) {
+  const wish = localStorage.getItem('meshwright-export') ?? '', pick = (names, chosen) => h('select', {}, names.map((name) => h('option', { selected: name === chosen }, name)));
+  const to = pick(TARGETS, wish.split(' ')[0]), launch = pick(LAUNCHES, wish.split(' ')[1]), said = refs.export_said;
+  let last = () => {};
+  fill(refs.export_form, h('label', {}, 'Framework', to), h('label', {}, 'Started by', launch));
+  refs.export_form.addEventListener('change', () => {
+    localStorage.setItem('meshwright-export', `${to.value} ${launch.value}`);
+    last();
+  });
+  return (layout, signal) => (last = async () => {
     try {
-      const { script, file_name } = await call('Planner/Export', { plan: planRequest(), layout, to: target }, { signal });
-      fill(host, h('p', {}), h('div', { class: 'actions bar-row' }, copyButton(script, 'Copy'), h('button', { type: 'button', class: 'small', onclick: () => download(file_name || `${target}.sh`, script) }, 'Download')), h('p', {}), h('pre', { tabindex: 0 }, script));
+      const { text, file_name, notes } = await call('Planner/Export', { plan: planRequest(), layout, to: to.value, launch: launch.value }, { signal });
+      fill(said, h('div', { class: 'bar-row actions tail' }, copyButton(text, 'Copy'), h('button', { type: 'button', onclick: () => download(file_name, text) }, `Save ${file_name}`)),
+        h('pre', { tabindex: 0, 'aria-label': file_name }, text), notes.length > 0 && h('ul', { class: 'notes' }, notes.map((note) => h('li', {}, note))));
     } catch (error) {
-      fill(host, h('p', { class: 'violation' }, error.message));
+      if (!isAbort(error)) fill(said, h('p', { class: 'violation' }, error.message));
     }
-  };
-  select.addEventListener('change', ask);
-  await ask();
+  })();
 }
 
-async function showSchedule(refs, answer, layout, signal) {
-  if (!await has('Planner/Schedule')) return;
+// A simulated step: how busy each pipeline rank is, and the picture of all of them.
+async function showSchedule(refs, estimate, layout, signal) {
+  refs.timeline.hidden = !/\.pp(?!1\.)\d/.test(estimate.layout);
+  if (refs.timeline.hidden) return;
+  try {
+    const s = await call('Planner/Schedule', { plan: planRequest(), layout }, { signal });
+    refs.simulated.textContent = `${count(s.micro_batches)} micro-batches in ${seconds(s.step_s)}, idle ${percent(s.bubble_share)}`;
+    fill(refs.schedule, stacked(s.ranks.map((r) => ({ name: `rank ${r.pipeline_rank}`, figure: `${percent(r.bubble_share)} idle, ${r.chunks_in_flight} in flight`, parts: [['before its first', 'k0', r.start_s], ['busy', 'k4', r.busy_s], ['idle', 'k9', r.end_s - r.start_s - r.busy_s], ['after its last', 'k0', s.step_s - r.end_s]] }))),
+      s.svg ? h('div', { class: 'scroll tail' }, h('img', { class: 'picture', alt: `The step of ${count(s.ranks.length)} pipeline ranks over time`, src: `data:image/svg+xml,${encodeURIComponent(s.svg)}` }))
+        : h('p', { class: 'hint' }, 'The step has too many micro-batches for a picture.'));
+  } catch (error) {
+    if (!isAbort(error)) fill(refs.schedule, h('p', { class: 'muted' }, error.message));
+  }
 }

@@ -41,7 +41,7 @@ export function mount(root, { signal }) {
     refresh();
   }, signal);
   refresh();
-  return { update: () => route.params.get('name') === name ? refresh() : mount(root, { signal }) };
+  return { update: () => (route.params.get('name') === name ? refresh() : 'anew') };
 }
 
 function show(parts, sweep, trials, progress) {

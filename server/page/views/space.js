@@ -135,6 +135,7 @@ function drawParallel(host, data, state, { keep, named, write, signal }) {
   let latest = [];
   const tell = throttled(() => !signal.aborted && keep(latest), TELL_MS);
   named.textContent = hint;
+  performance.mark('meshwright-points');
   parallel(host, {
     rows: data.rows, axes, inkedBy: state.by, ranges, kept: (indices) => { latest = indices; tell(); }, signal,
     hover: (i) => fill(named, i < 0 ? hint : [h('span', { class: 'layout-text' }, layoutText(data.rows[i].layout)), ` ${Number.isFinite(data.rows[i].step_s) ? `${digits(data.rows[i].step_s)} s` : data.rows[i].outcome}`]),

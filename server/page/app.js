@@ -1,16 +1,16 @@
 // The frame of the page: which view is shown, for whom, in which colours, and whether the server answers.
-import { h, fill, refsOf } from './lib/dom.js';
-import { login, logout, onConnection, session } from './lib/api.js';
-import { askOtherTabs, heldKey, takeKeyFromAddress } from './lib/key.js';
-import { onQuestion, pins, questionLink, readQuestion } from './lib/question.js';
-import { onRoute, route, startRouting, link } from './lib/route.js';
-import { useRole } from './lib/measure.js';
+import {login, logout, onConnection, session} from './lib/api.js';
+import {fill, h, refsOf} from './lib/dom.js';
+import {askOtherTabs, heldKey, takeKeyFromAddress} from './lib/key.js';
+import {useRole} from './lib/measure.js';
+import {onQuestion, pins, questionLink, readQuestion} from './lib/question.js';
+import {link, onRoute, route, startRouting} from './lib/route.js';
 
 const PLANNING = ['plan', 'layout', 'compare', 'space', 'scale', 'trust'];
 const OTHERS = ['sweeps', 'sweep', 'trial', 'history', 'agents'];
 const refs = refsOf(document);
 const main = document.getElementById('main');
-let mounted = null;   // {view, controls, controller}
+let mounted = null;  // {view, controls, controller}
 let showing = 0;
 
 async function show() {
@@ -25,22 +25,22 @@ async function show() {
     const controller = new AbortController();
     main.replaceChildren();
     scrollTo(0, 0);
-    const controls = module.mount(main, { signal: controller.signal });
-    mounted = { view, controls, controller };
-    if (!first) main.focus({ preventScroll: true });
+    const controls = module.mount(main, {signal: controller.signal});
+    mounted = {view, controls, controller};
+    if (!first) main.focus({preventScroll: true});
   }
   document.title = `${module.title} · Meshwright`;
   showLinks(view);
 }
 
 function showLinks(view) {
-  const parent = { sweep: 'sweeps', trial: 'sweeps' }[view] ?? view;
+  const parent = {sweep: 'sweeps', trial: 'sweeps'}[view] ?? view;
   for (const a of document.querySelectorAll('[data-view]')) {
     const name = a.dataset.view;
     a.href = PLANNING.includes(name) ? questionLink(name) : link(name);
     if (a.closest('nav')) name === parent ? a.setAttribute('aria-current', 'page') : a.removeAttribute('aria-current');
   }
-  document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  document.querySelector('nav [aria-current]')?.scrollIntoView({block: 'nearest', inline: 'nearest'});
   const n = pins().length;
   refs.pins.hidden = n === 0;
   refs.pins.textContent = n;
@@ -48,9 +48,11 @@ function showLinks(view) {
 
 function showTheme() {
   const theme = localStorage.getItem('meshwright-theme') ?? 'auto';
-  if (theme === 'auto') delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-  refs.theme.textContent = { auto: '◐', light: '☀', dark: '☾' }[theme];
+  if (theme === 'auto')
+    delete document.documentElement.dataset.theme;
+  else
+    document.documentElement.dataset.theme = theme;
+  refs.theme.textContent = {auto: '◐', light: '☀', dark: '☾'}[theme];
   refs.theme.setAttribute('aria-label', `Colours: ${theme}. Change them.`);
   refs.theme.title = `Colours: ${theme}`;
   document.dispatchEvent(new CustomEvent('theme'));
@@ -100,26 +102,34 @@ async function askForLogin(why) {
   mounted = null;
   document.title = 'Log in · Meshwright';
   if (location.protocol === 'http:') {
-    fill(main, h('div', { class: 'empty' }, h('h2', {}, heldKey() ? 'This key is of an earlier start' : 'This page needs a key'),
-      h('p', {}, 'Open the address that ', h('code', {}, 'meshwright ui'), ' printed when it started: it ends with the key.')));
+    fill(main,
+      h('div', {class: 'empty'}, h('h2', {}, heldKey() ? 'This key is of an earlier start' : 'This page needs a key'),
+        h('p', {}, 'Open the address that ', h('code', {}, 'meshwright ui'),
+          ' printed when it started: it ends with the key.')));
     asking = false;
     return;
   }
-  const said = h('p', { class: 'violation', role: 'alert' }), token = h('input', { type: 'password', name: 'token', autocomplete: 'current-password', required: true });
-  fill(main, h('form', {
-    class: 'login card', onsubmit: async (event) => {
-      event.preventDefault();
-      try {
-        await login(token.value.trim());
-        asking = false;
-        await start();
-      } catch (error) {
-        said.textContent = error.message;
-        token.select();
-      }
+  const said = h('p', {class: 'violation', role: 'alert'}),
+        token = h('input', {type: 'password', name: 'token', autocomplete: 'current-password', required: true});
+  fill(main,
+    h('form', {
+      class: 'login card',
+      onsubmit: async (event) => {
+        event.preventDefault();
+        try {
+          await login(token.value.trim());
+          asking = false;
+          await start();
+        } catch (error) {
+          said.textContent = error.message;
+          token.select();
+        }
+      },
     },
-  }, h('h1', {}, 'Log in'), h('p', { class: 'muted' }, why ?? 'Your login has ended, or you have none yet. A token comes from ', why ? null : h('code', {}, 'meshwright token create'), why ? null : '.'),
-    h('label', {}, 'Token', token), said, h('button', { class: 'primary' }, 'Log in')));
+      h('h1', {}, 'Log in'),
+      h('p', {class: 'muted'}, why ?? 'Your login has ended, or you have none yet. A token comes from ',
+        why ? null : h('code', {}, 'meshwright token create'), why ? null : '.'),
+      h('label', {}, 'Token', token), said, h('button', {class: 'primary'}, 'Log in')));
   token.focus();
 }
 

@@ -21,9 +21,12 @@ export function svg(tag, props = {}, ...children) {
 function set(node, props) {
   for (const [key, value] of Object.entries(props)) {
     if (value === null || value === undefined || value === false || (SWITCHES.has(key) && !value)) continue;
-    if (key.startsWith('on')) node.addEventListener(key.slice(2), value);
-    else if (key === 'style') Object.entries(value).forEach(([name, v]) => node.style.setProperty(name, v));
-    else node.setAttribute(key, value === true ? '' : value);
+    if (key.startsWith('on'))
+      node.addEventListener(key.slice(2), value);
+    else if (key === 'style')
+      Object.entries(value).forEach(([name, v]) => node.style.setProperty(name, v));
+    else
+      node.setAttribute(key, value === true ? '' : value);
   }
 }
 
@@ -38,10 +41,11 @@ export function fill(node, ...children) {
 // A copy of <template id=NAME>, and its elements by their data-ref.
 export function template(name) {
   const root = document.getElementById(name).content.cloneNode(true);
-  return { root, refs: refsOf(root) };
+  return {root, refs: refsOf(root)};
 }
 
-export const refsOf = (root) => Object.fromEntries([...root.querySelectorAll('[data-ref]')].map((n) => [n.dataset.ref, n]));
+export const refsOf = (root) =>
+  Object.fromEntries([...root.querySelectorAll('[data-ref]')].map((n) => [n.dataset.ref, n]));
 
 let toastTimer = 0;
 
@@ -57,7 +61,7 @@ export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {  // no clipboard without a secure context
-    const area = h('textarea', { class: 'sr' });
+    const area = h('textarea', {class: 'sr'});
     area.value = text;
     document.body.append(area);
     area.select();
@@ -68,22 +72,25 @@ export async function copy(text) {
 }
 
 export function download(name, text, type = 'text/plain') {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  h('a', { href: url, download: name }).click();
+  const url = URL.createObjectURL(new Blob([text], {type}));
+  h('a', {href: url, download: name}).click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
 export const copyButton = (text, label = 'Copy') =>
-  h('button', { type: 'button', class: 'small', onclick: () => copy(text) }, label);
+  h('button', {type: 'button', class: 'small', onclick: () => copy(text)}, label);
 
 // A table of `columns` {head, cell(row, index), class, name} whose head and rows a screen reader can follow. On
 // narrow screens its rows are `cards`.
-export function table(columns, rows, { caption, cards = true, rowProps = () => ({}) } = {}) {
-  return h('div', { class: cards ? 'scroll cards' : 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
-    h('table', {}, caption && h('caption', { class: 'sr' }, caption),
-      h('thead', {}, h('tr', {}, columns.map((c) => h('th', { scope: 'col', class: c.class, 'aria-sort': c.sort }, c.head)))),
+export function table(columns, rows, {caption, cards = true, rowProps = () => ({})} = {}) {
+  return h('div', {class: cards ? 'scroll cards' : 'scroll', tabindex: 0, role: 'region', 'aria-label': caption},
+    h('table', {}, caption && h('caption', {class: 'sr'}, caption),
+      h('thead', {},
+        h('tr', {}, columns.map((c) => h('th', {scope: 'col', class: c.class, 'aria-sort': c.sort}, c.head)))),
       h('tbody', {}, rows.map((row, i) => h('tr', rowProps(row, i), columns.map((c) => {
         const cell = c.cell(row, i);
-        return cell instanceof HTMLTableCellElement ? cell : h('td', { class: c.class, 'data-head': typeof c.head === 'string' && c.head }, cell);
+        return cell instanceof HTMLTableCellElement
+          ? cell
+          : h('td', {class: c.class, 'data-head': typeof c.head === 'string' && c.head}, cell);
       }))))));
 }

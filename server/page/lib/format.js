@@ -8,7 +8,10 @@ export const count = (n) => Number(n).toLocaleString(locale);
 export function digits(x, significant = 3) {
   if (!Number.isFinite(x)) return '–';
   if (Math.abs(x) >= 10 ** significant) return count(Math.round(x));
-  return x === 0 ? '0' : Number(x.toPrecision(significant)).toLocaleString(locale, { maximumFractionDigits: 12, minimumFractionDigits: decimals(x, significant) });
+  return x === 0 ? '0' : Number(x.toPrecision(significant)).toLocaleString(locale, {
+    maximumFractionDigits: 12,
+    minimumFractionDigits: decimals(x, significant)
+  });
 }
 
 const decimals = (x, significant) => Math.max(0, Math.min(12, significant - 1 - Math.floor(Math.log10(Math.abs(x)))));
@@ -58,7 +61,7 @@ export function age(timestamp, now = Date.now()) {
   return s < 129600 ? `${Math.round(s / 3600)} h ago` : `${Math.round(s / 86400)} days ago`;
 }
 
-export const clock = (timestamp) => new Date(timestamp).toLocaleTimeString(locale, { hour12: false });
+export const clock = (timestamp) => new Date(timestamp).toLocaleTimeString(locale, {hour12: false});
 
 // 'SWEEP_STATE_RUNNING' of the enum with the prefix 'SWEEP_STATE_' as 'running'; '' where it is not set.
 export function word(value, prefix) {
@@ -77,21 +80,23 @@ export function parseCount(text) {
 }
 
 // A value of an axis: as many digits as it has, and no more.
-export const tick = (v) => v.toLocaleString(locale, { maximumSignificantDigits: 6 });
+export const tick = (v) => v.toLocaleString(locale, {maximumSignificantDigits: 6});
 
 // Ticks at 1, 2 or 5 times a power of ten, about `n` of them.
 export function ticks(low, high, n = 5) {
   const raw = (high - low) / Math.max(1, n), power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw * 0.999);
   const list = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high * (1 + 1e-9); ++i) list.push(Number((i * step).toPrecision(12)));
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high * (1 + 1e-9); ++i)
+    list.push(Number((i * step).toPrecision(12)));
   return list;
 }
 
 export function logTicks(low, high) {
   const list = [], wide = Math.log10(high / low) > 3;
   for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); ++e) {
-    for (const m of wide ? [1] : [1, 2, 5]) if (m * 10 ** e >= low * 0.999 && m * 10 ** e <= high * 1.001) list.push(m * 10 ** e);
+    for (const m of wide ? [1] : [1, 2, 5])
+      if (m * 10 ** e >= low * 0.999 && m * 10 ** e <= high * 1.001) list.push(m * 10 ** e);
   }
   return list.length > 1 ? list : ticks(low, high);
 }

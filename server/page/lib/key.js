@@ -1,6 +1,6 @@
 // The key of `meshwright ui`: it comes behind # in the address, is taken off it, and lives as long as the tab. A tab
 // without one asks the others of this address.
-import { useKey } from './api.js';
+import {useKey} from './api.js';
 
 const NAME = 'meshwright-key';
 const channel = new BroadcastChannel(NAME);
@@ -11,8 +11,8 @@ function keep(key) {
   useKey(key);
 }
 
-channel.addEventListener('message', ({ data }) => {
-  if (data === 'who has it?' && heldKey()) channel.postMessage({ key: heldKey() });
+channel.addEventListener('message', ({data}) => {
+  if (data === 'who has it?' && heldKey()) channel.postMessage({key: heldKey()});
 });
 
 export function takeKeyFromAddress() {
@@ -32,7 +32,7 @@ export function askOtherTabs() {
       channel.removeEventListener('message', hear);
       resolve(found);
     };
-    const hear = ({ data }) => {
+    const hear = ({data}) => {
       if (!data?.key || data.key === heldKey()) return;
       keep(data.key);
       done(true);

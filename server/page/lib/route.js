@@ -3,7 +3,10 @@
 const listeners = new Set();
 let pending = 0;
 
-export const route = { view: 'plan', params: new URLSearchParams() };
+export const route = {
+  view: 'plan',
+  params: new URLSearchParams()
+};
 
 function read() {
   const [view, query] = location.hash.replace(/^#/, '').split(/\?(.*)/s);
@@ -26,14 +29,13 @@ export function startRouting() {
 
 // The address of a view with `params`, an object whose empty values are left out.
 export function link(view, params = {}) {
-  const query = new URLSearchParams(Object.entries(params).filter(([, value]) => value !== '' && value !== null && value !== undefined));
+  const query = new URLSearchParams(
+    Object.entries(params).filter(([, value]) => value !== '' && value !== null && value !== undefined));
   const text = query.toString().replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%3D', '=');
   return `#${view}${text ? `?${text}` : ''}`;
 }
 
-export function go(view, params) {
-  location.hash = link(view, params);
-}
+export function go(view, params) { location.hash = link(view, params); }
 
 // Writes the state of the present view into the address without a step of the history. Browsers allow few such writes
 // a second, so that a moved slider is written once it rests.
@@ -45,7 +47,8 @@ export function settle(params) {
   pending = setTimeout(() => route.view === view && history.replaceState(null, '', address), 200);
 }
 
-const base64url = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+const base64url = (bytes) =>
+  btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 
 async function through(bytes, transform) {
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(transform)).arrayBuffer());

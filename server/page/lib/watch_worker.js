@@ -1,10 +1,10 @@
 // Shares the event streams of sweeps among the tabs of a browser, which may have only six connections to a server.
 // A tab says {watch, after, key} or {stop}; it is told {events}, {ended} or {error}.
-import { stream, useKey, isAbort } from './api.js';
+import {isAbort, stream, useKey} from './api.js';
 
-const streams = new Map();   // by sweep: {controller, ports, events, from}
+const streams = new Map();  // by sweep: {controller, ports, events, from}
 
-onconnect = ({ ports: [port] }) => {
+onconnect = ({ports: [port]}) => {
   let watched = null;
   const leave = () => {
     const shared = streams.get(watched);
@@ -15,7 +15,7 @@ onconnect = ({ ports: [port] }) => {
     }
     watched = null;
   };
-  port.onmessage = ({ data }) => {
+  port.onmessage = ({data}) => {
     leave();
     if (!data.watch) return;
     if (data.key) useKey(data.key);
@@ -28,12 +28,13 @@ function join(sweep, after, port) {
   const shared = streams.get(sweep);
   if (shared && shared.from <= after) {
     shared.ports.add(port);
-    port.postMessage({ events: shared.events.filter((event) => Number(event.sequence) > after) });
+    port.postMessage({events: shared.events.filter((event) => Number(event.sequence) > after)});
     if (shared.ended) port.postMessage(shared.ended);
     return;
   }
   shared?.controller.abort();
-  const next = { controller: new AbortController(), ports: new Set([port, ...(shared?.ports ?? [])]), events: [], from: after };
+  const next =
+    {controller: new AbortController(), ports: new Set([port, ...(shared?.ports ?? [])]), events: [], from: after};
   streams.set(sweep, next);
   follow(sweep, next);
 }
@@ -44,19 +45,20 @@ async function follow(sweep, shared) {
   for (;;) {
     try {
       const after = shared.events.at(-1)?.sequence ?? shared.from;
-      for await (const event of stream('Sweeps/WatchSweep', { name: sweep, after_sequence: after }, { signal: shared.controller.signal })) {
+      for await (const event of stream(
+        'Sweeps/WatchSweep', {name: sweep, after_sequence: after}, {signal: shared.controller.signal})) {
         if (Number(event.sequence)) shared.events.push(event);
-        tell({ events: [event] });
+        tell({events: [event]});
       }
-      shared.ended = { ended: true };
+      shared.ended = {ended: true};
     } catch (error) {
       if (isAbort(error) || shared.controller.signal.aborted) return;
       if (error.code === 'LOST' || error.code === 'UNAVAILABLE') {
-        tell({ lost: true });
+        tell({lost: true});
         await new Promise((resolve) => setTimeout(resolve, 2000));
         continue;
       }
-      shared.ended = { error: error.message, code: error.code };
+      shared.ended = {error: error.message, code: error.code};
     }
     return tell(shared.ended);
   }

@@ -1,48 +1,87 @@
 // Trust: on which evidence answers rest, and what was never measured.
-import { h, fill, table } from '../lib/dom.js';
-import { call } from '../lib/api.js';
-import { big, bytes, count, percent, words } from '../lib/format.js';
-import { change, question, questionLink, recommendRequest } from '../lib/question.js';
-import { restsOn } from '../lib/layouts.js';
-import { listPresets } from '../lib/form.js';
+import {call} from '../lib/api.js';
+import {fill, h, table} from '../lib/dom.js';
+import {listPresets} from '../lib/form.js';
+import {big, bytes, count, percent, words} from '../lib/format.js';
+import {restsOn} from '../lib/layouts.js';
+import {change, question, questionLink, recommendRequest} from '../lib/question.js';
 
 export const title = 'Trust';
-const KINDS = { runs: ['fitted to measured runs', 'good'], benchmark: ['its parts were measured', 'good'], data_sheet: ['a data sheet', 'warn'], unverified: ['a data sheet that nobody checked', 'bad'], assumption: ['an assumption', 'bad'] };
+const KINDS = {
+  runs: ['fitted to measured runs', 'good'],
+  benchmark: ['its parts were measured', 'good'],
+  data_sheet: ['a data sheet', 'warn'],
+  unverified: ['a data sheet that nobody checked', 'bad'],
+  assumption: ['an assumption', 'bad']
+};
 const ORDER = Object.keys(KINDS);
 
-export function mount(root, { signal }) {
-  const page = h('div', { class: 'page' });
+export function mount(root, {signal}) {
+  const page = h('div', {class: 'page'});
   fill(root, page);
   async function show() {
     try {
-      const [presets, answer] = await Promise.all([listPresets(), call('Planner/Recommend', recommendRequest({ top: 1 }), { signal }).catch(() => null)]);
+      const [presets, answer] = await Promise.all(
+        [listPresets(), call('Planner/Recommend', recommendRequest({top: 1}), {signal}).catch(() => null)]);
       const clusters = sorted(presets.cluster_presets), profiles = sorted(presets.profile_presets);
       const never = [...clusters, ...profiles].filter((p) => ORDER.indexOf(p.evidence?.kind) > 1);
       fill(page, h('h1', {}, 'What can be trusted'),
-        answer && h('div', { class: 'card' }, h('h2', {}, `This question: ${question.model} on ${question.gpus} × ${question.cluster} with ${question.framework}`), restsOn(answer)),
-        h('div', { class: 'card' }, h('h2', {}, 'Clusters'), presetTable(clusters, [
-          { head: 'Device', cell: (c) => c.device }, { head: 'Memory', class: 'r', cell: (c) => bytes(c.memory_bytes) }, { head: 'bf16 peak', class: 'r', cell: (c) => (c.peak_bf16_flops ? big(c.peak_bf16_flops, 'FLOP/s') : '–') },
-        ], 'cluster')),
-        h('div', { class: 'card' }, h('h2', {}, 'Frameworks'), presetTable(profiles, [{ head: 'Program', cell: (p) => p.framework }], 'framework')),
-        h('div', { class: 'card' }, h('h2', {}, `Never measured: ${count(never.length)} of ${count(clusters.length + profiles.length)} presets`), h('p', {}, never.map((p) => p.name).join(', '), '. Their answers have the widest intervals; '), h('p', { class: 'muted' }, 'One run of your own, in ', h('a', { href: questionLink('layout') }, 'Layout'), ' under “I measured it”, corrects all of them.')));
+        answer &&
+          h('div', {class: 'card'},
+            h('h2', {},
+              `This question: ${question.model} on ${question.gpus} × ${question.cluster} with ${question.framework}`),
+            restsOn(answer)),
+        h('div', {class: 'card'}, h('h2', {}, 'Clusters'),
+          presetTable(clusters,
+            [
+              {head: 'Device', cell: (c) => c.device},
+              {head: 'Memory', class: 'r', cell: (c) => bytes(c.memory_bytes)},
+              {
+                head: 'bf16 peak',
+                class: 'r',
+                cell: (c) => (c.peak_bf16_flops ? big(c.peak_bf16_flops, 'FLOP/s') : '–')
+              },
+            ],
+            'cluster')),
+        h('div', {class: 'card'}, h('h2', {}, 'Frameworks'),
+          presetTable(profiles, [{head: 'Program', cell: (p) => p.framework}], 'framework')),
+        h('div', {class: 'card'},
+          h('h2', {}, `Never measured: ${count(never.length)} of ${count(clusters.length + profiles.length)} presets`),
+          h('p', {}, never.map((p) => p.name).join(', '), '. Their answers have the widest intervals; '),
+          h('p', {class: 'muted'}, 'One run of your own, in ', h('a', {href: questionLink('layout')}, 'Layout'),
+            ' under “I measured it”, corrects all of them.')));
     } catch (error) {
-      if (!signal.aborted && error.code !== 'LOST') fill(page, h('div', { class: 'trouble' }, error.message));
+      if (!signal.aborted && error.code !== 'LOST') fill(page, h('div', {class: 'trouble'}, error.message));
     }
   }
   show();
-  return { update: show };
+  return {update: show};
 }
 
-const sorted = (list) => [...list].sort((a, b) => ORDER.indexOf(a.evidence?.kind) - ORDER.indexOf(b.evidence?.kind) || Number(b.evidence?.rows) - Number(a.evidence?.rows));
+const sorted = (list) => [...list].sort((a, b) => ORDER.indexOf(a.evidence?.kind) - ORDER.indexOf(b.evidence?.kind) ||
+    Number(b.evidence?.rows) - Number(a.evidence?.rows));
 
 function presetTable(list, more, name) {
   const most = Math.max(...list.map((p) => p.median_error ?? 0)) || 1;
+  const kind = (p) => KINDS[p.evidence?.kind] ?? [words(p.evidence?.kind ?? '–'), ''];
+  const planWith = (p) => h('button', {
+    type: 'button', class: 'quiet small', title: 'Plan with it', onclick: () => {
+      change({[name]: p.name});
+      location.hash = questionLink('plan');
+    },
+  }, p.name);
+  const error = (p) => (p.median_error === undefined ? '–' : [
+    percent(p.median_error),
+    h('span', {class: 'spark', 'aria-hidden': 'true'}, h('i', {style: {width: `${(p.median_error / most) * 100}%`}})),
+  ]);
+  const based = (p) => (p.based_on ? `based on ${p.based_on}` : '');
+  const sources = (p) => [p.evidence?.sources?.join(', '), based(p)].filter(Boolean).join('; ');
   return table([
-    { head: 'Preset', cell: (p) => h('button', { type: 'button', class: 'quiet small', title: 'Plan with it', onclick: () => { change({ [name]: p.name }); location.hash = questionLink('plan'); } }, p.name) },
+    {head: 'Preset', cell: planWith},
     ...more,
-    { head: 'Rests on', cell: (p) => h('span', { class: `chip ${KINDS[p.evidence?.kind]?.[1] ?? ''}` }, KINDS[p.evidence?.kind]?.[0] ?? words(p.evidence?.kind ?? '–')) },
-    { head: 'Measured steps', class: 'r', cell: (p) => (Number(p.evidence?.rows) ? count(p.evidence.rows) : '–') },
-    { head: 'Median error', class: 'r', cell: (p) => (p.median_error === undefined ? '–' : [percent(p.median_error), h('span', { class: 'spark', 'aria-hidden': 'true' }, h('i', { style: { width: `${(p.median_error / most) * 100}%` } }))]) },
-    { head: 'Sources', class: 'keys', cell: (p) => h('span', { class: 'muted' }, [p.evidence?.sources?.join(', '), p.based_on && `based on ${p.based_on}`].filter(Boolean).join('; ')) },
-  ], list, { caption: `Presets of ${name}s and their evidence` });
+    {head: 'Rests on', cell: (p) => h('span', {class: `chip ${kind(p)[1]}`}, kind(p)[0])},
+    {head: 'Measured steps', class: 'r', cell: (p) => (Number(p.evidence?.rows) ? count(p.evidence.rows) : '–')},
+    {head: 'Median error', class: 'r', cell: error},
+    {head: 'Sources', class: 'keys', cell: (p) => h('span', {class: 'muted'}, sources(p))},
+  ], list, {caption: `Presets of ${name}s and their evidence`});
 }

@@ -4,6 +4,7 @@ import {call, isAbort} from './api.js';
 import {count, parseCount, big} from './format.js';
 import {change, clusterParts, clusterText, fieldOf, question, resetQuestion, troubles, useConfig} from './question.js';
 
+const CLUSTER_PARTS = ['name', 'devices', 'nodes', 'net', 'rate', 'link', 'pairs', 'ram'];
 let presets = null;
 export const listPresets = () => (presets ??= call('Planner/ListPresets', {}).catch((error) => {
   presets = null;
@@ -17,16 +18,20 @@ export function questionForm(host, signal) {
   host.append(root);
   refs.summary.parentElement.parentElement.open = matchMedia('(min-width: 861px)').matches;
 
+  const clusterFields = () =>
+    Object.fromEntries(CLUSTER_PARTS.map((part) => [part, field(`cluster_${part}`).value.trim()]));
+
   function show() {
     for (const control of form.elements) {
       if (control.name in question && control !== document.activeElement) control.value = question[control.name];
     }
-    const parts = clusterParts(question.cluster);
-    for (const [part, value] of Object.entries(parts)) {
-      if (field(`cluster_${part}`) !== document.activeElement) field(`cluster_${part}`).value = value;
+    // Fields that say the same already are left: a network without its rate says nothing yet.
+    if (clusterText(clusterFields()) !== question.cluster) {
+      const parts = clusterParts(question.cluster);
+      for (const part of CLUSTER_PARTS) field(`cluster_${part}`).value = parts[part];
     }
     for (const slider of form.querySelectorAll('[data-for]')) slide(slider);
-    const words = clusterText(parts) !== parts.name;
+    const words = /[,:]/.test(question.cluster);
     refs.cluster_text.textContent = words ? `--cluster '${question.cluster}'` : '';
     refs.config.hidden = !question.config;
     refs.config_name.textContent = question.model;
@@ -57,9 +62,8 @@ export function questionForm(host, signal) {
       field(target.dataset.for).value = value;
       change({ [target.dataset.for]: value });
     } else if (target.name.startsWith('cluster_')) {
-      const parts = Object.fromEntries(['name', 'devices', 'nodes', 'net', 'rate', 'link', 'pairs', 'ram'].map(
-        (part) => [part, field(`cluster_${part}`).value.trim()]));
-      change({cluster: parts.name.includes(',') || parts.name.includes(':') ? parts.name : clusterText(parts)});
+      const parts = clusterFields(), inWords = /[,:]/.test(parts.name);
+      change({cluster: inWords ? parts.name : clusterText(parts)});
     } else if (target.name === 'batch_unit') {
       const seq = parseCount(question.seq), batch = parseCount(question.batch);
       const converted = target.value ? batch * seq : batch / seq;

@@ -50,9 +50,9 @@ def agent(server):
         process.wait(DEADLINE_S)
 
 
-def ask(*arguments):
+def ask(*arguments, timeout_s=DEADLINE_S):
     """What a command prints."""
-    return subprocess.run([BIN / "meshwright", *arguments], check=True, capture_output=True, text=True, timeout=DEADLINE_S).stdout
+    return subprocess.run([BIN / "meshwright", *arguments], check=True, capture_output=True, text=True, timeout=timeout_s).stdout
 
 
 shared = {}

@@ -1,13 +1,7 @@
 """The frame around the views: who may see them, on which screens, by which means; and what is shown where the server is gone."""
-import json
-import os
-import pathlib
-import subprocess
-import tempfile
-import time
 import unittest
 
-from browser import AXE, DEADLINE_S, QUESTION, PageTest, Server, address, ask, driver, sentence
+from browser import AXE, QUESTION, PageTest, Server, sentence
 
 PLANNING = ["plan", "layout", "compare", "space", "scale", "trust"]
 OTHERS = ["sweeps", "history", "agents"]

@@ -1,6 +1,5 @@
 """The views of what runs and ran: Sweeps, Sweep, Trial, History, Agents and Space, on real trials of this machine."""
 import re
-import tempfile
 import unittest
 
 from browser import PageTest, Server, address, agent, ask, sentence
@@ -9,6 +8,7 @@ from browser import PageTest, Server, address, agent, ask, sentence
 SMALL = "model=tinystories-15m&cluster=local-cpu&framework=meshwright&gpus=2&seq=32&batch=4"
 LAYOUTS = ["tp2.pp1.dp1.mb2.zero0.sp1", "tp1.pp2.dp1.mb2.zero0"]
 STEPS = "3"
+SWEEP_S = 200  # seconds on an idle machine take minutes on a busy one
 
 
 class SweepTest(PageTest):
@@ -25,7 +25,7 @@ class SweepTest(PageTest):
         cls.addClassCleanup(agents.__exit__, None, None, None)
         ask("sweep", "start", "--server", cls.server_of_all.address, "--name", "before", "--model", "tinystories-15m", "--cluster",
             "local-cpu", "--gpus", "2", "--seq-len", "32", "--global-batch", "4", "--trials", "0", "--steps", STEPS,
-            *(word for layout in LAYOUTS for word in ("--layout", layout)), "--watch")
+            *(word for layout in LAYOUTS for word in ("--layout", layout)), "--watch", timeout_s=SWEEP_S)
 
     def server(self):
         return self.server_of_all
@@ -100,7 +100,7 @@ class SweepTest(PageTest):
         row.get_by_text("free").wait_for()
 
     def test_two_sweeps_are_compared(self):
-        ask("sweep", "rerun", "before", "--server", self.server().address, "--name", f"again-{id(self)}", "--watch")
+        ask("sweep", "rerun", "before", "--server", self.server().address, "--name", f"again-{id(self)}", "--watch", timeout_s=SWEEP_S)
         page = self.open(f"#compare?sweeps=sweeps/before,sweeps/again-{id(self)}")
         self.assertIn("The best step went from", sentence(page))
         self.assertEqual(page.get_by_role("region", name="Layouts that ran in both sweeps").locator("tbody tr").count(), 2)

@@ -82,6 +82,8 @@ void SweepEngine::Finish(Delivery delivery, FinishDone done) {
   if (!work.ok()) return done(Retry(work.status()));
   const auto digested =
       std::make_shared<const DigestedResult>(DigestResult(delivery.result, *work, place->limits));
+  // A caller can correct what was typed; an agent would deliver the same again.
+  if (delivery.told_by && !digested->problem.ok()) return done(RefusedFor(digested->problem));
   EngineOutput output;
   {
     absl::MutexLock lock(&mutex_);

@@ -175,6 +175,17 @@ TEST_F(SweepAskedTest, AWrongTokenChangesNothing) {
   EXPECT_EQ(Trial(1).state, db::TrialState::kAssigned);
 }
 
+TEST_F(SweepAskedTest, AResultThatCantBeRightMayBeToldAgain) {
+  CreateAsked(1);
+  const AskedTrial asked = *Ask();
+  trial::TrialResult wrong = Took(0.5);
+  wrong.ranks.front().peak_bytes = -1;
+  const absl::Status told = Tell(asked, wrong);
+  EXPECT_TRUE(absl::IsInvalidArgument(told)) << told;
+  EXPECT_EQ(Trial(1).state, db::TrialState::kAssigned);
+  EXPECT_TRUE(Tell(asked, Took(0.5)).ok());
+}
+
 TEST_F(SweepAskedTest, ACancelledSweepTakesNoResult) {
   CreateAsked(1);
   const AskedTrial asked = *Ask();

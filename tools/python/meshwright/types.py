@@ -719,6 +719,7 @@ class Sweep(TypedDict):
     device_kind: Kind of device that the trials need
     runner: Runner of the trials: its name, the beginning of its file's hash, and the values of its fields. Empty if
         Meshwright's own worker runs them
+    ask: Whether callers ask for the trials (AskTrial) and run them, so that no agent does
     seq_len: Tokens per sequence
     global_batch: Sequences per optimizer step
     dtype: Number format
@@ -755,6 +756,7 @@ class Sweep(TypedDict):
     gpus: int
     device_kind: str
     runner: str
+    ask: bool
     seq_len: int
     global_batch: int
     dtype: str
@@ -789,7 +791,8 @@ class Trial(TypedDict):
     reason: Why the trial is in this state
     attempt: Number of the current attempt, from 1. If a deleted sweep had the same name, numbers continue after its
         last attempt
-    agent: Name of the agent of the current or last attempt
+    agent: Name of the agent of the current or last attempt. In a sweep whose trials callers run, the caller who asked
+        for the trial or told its result, in the form of SweepEvent.actor, or "a caller"
     host: Host of that agent
     end_time: When the trial's last attempt ended; absent if the trial has not ended or had no attempt
     seed: Seed of the initial weights and tokens
@@ -1989,7 +1992,8 @@ class ExportAnswer(TypedDict):
     gpus_per_node: GPUs of a node, a count
     notes: What the reader should know, one sentence each
     text: What the command prints: the launch script or the framework's file
-    launch: What starts the run in script
+    file_name: Name under which to save `text`, such as "run.sh"
+    launch: What starts the run in `script`
     script: The launch script, which writes the files
     program: The program of a rank, in words
     arguments: Arguments of the program, in words
@@ -2005,6 +2009,7 @@ class ExportAnswer(TypedDict):
     gpus_per_node: int
     notes: List[str]
     text: str
+    file_name: str
     launch: str
     script: str
     program: List[str]
@@ -2385,6 +2390,8 @@ class HistoryAnswerTrials(TypedDict):
     model: Name of the model
     cluster: Name of the cluster
     gpus: Devices that it takes, a count
+    seq_len: Tokens per sequence
+    global_batch: Sequences per optimizer step
     outcome: State that it ended in
     mfu: PaLM definition, a fraction of the cluster's peak; of a run from elsewhere without a step time as its file
         says; null where neither is known
@@ -2398,6 +2405,8 @@ class HistoryAnswerTrials(TypedDict):
     model: str
     cluster: str
     gpus: int
+    seq_len: int
+    global_batch: int
     outcome: str
     mfu: Optional[float]
     step_s: Optional[float]
@@ -2409,10 +2418,12 @@ class HistoryAnswer(TypedDict):
 
     schema_version: Version of what the keys mean
     trials: Trials with a result and runs from elsewhere, in the order that was asked for
+    more: Whether --limit leaves out others that match
     """
 
     schema_version: int
     trials: List[HistoryAnswerTrials]
+    more: bool
 
 
 class HistoryImportAnswerFilesRefused(TypedDict):
@@ -2479,8 +2490,8 @@ class _ImportAnswerEntries(TypedDict):
     file: File that has the entry, or --set
     name: The framework's name, such as a flag or a key
     value: The framework's value; empty for a name that stands alone
-    status: used; ignored: changes neither memory nor time, or is what an estimate takes as given; rejected: changes
-        memory or time, and no estimate follows it
+    status: "used"; "ignored": changes neither memory nor time, or is what an estimate takes as given; "rejected":
+        changes memory or time, and no estimate follows it
     """
 
     file: str
@@ -2492,8 +2503,8 @@ class _ImportAnswerEntries(TypedDict):
 class ImportAnswerEntries(_ImportAnswerEntries, total=False):
     """ImportAnswerEntries.
 
-    key: Key of the layout, option or field that the entry is about
-    hint: Why it is ignored or rejected, and what helps
+    key: Key of the layout, option or field that the entry is about; empty if there is none
+    hint: Why it is ignored or rejected, and what helps; empty if it is used
     """
 
     key: str
@@ -2980,7 +2991,7 @@ class _RecommendAnswer(TypedDict):
     layouts: Layouts, ordered by the objective, the best first
     ties: Layouts that the estimate can't distinguish from the fastest one
     worth_a_trial: Layouts that were dropped because of their memory although they are faster than all of `layouts` and
-        more likely to fit than not. Highest MFU first, at most 5
+        run out of memory with a probability below 0.4. Highest MFU first, at most 5
     """
 
     schema_version: int
@@ -3370,11 +3381,11 @@ class ScaleAnswer(_ScaleAnswer, total=False):
 class ScheduleAnswerRanks(TypedDict):
     """ScheduleAnswerRanks.
 
-    pipeline_rank: From 0
+    pipeline_rank: Number of the rank, from 0
     start_s: First start, seconds
     end_s: Last end, seconds
     busy_s: Time at work, seconds
-    bubble_share: Share of the step that it is idle
+    bubble_share: Share of the step that it is idle, a fraction
     chunks_in_flight: Most micro-batches between forward and backward, in chunks
     """
 
@@ -3394,7 +3405,7 @@ class ScheduleAnswer(TypedDict):
     micro_batches: Micro-batches of a step, a count
     step_s: From the first start to the last end, seconds
     repeated_step_s: A step among many, seconds
-    bubble_share: Share of the step that ranks are idle
+    bubble_share: Share of the step that ranks are idle, a fraction
     ranks: One entry per pipeline rank
     """
 
@@ -3582,6 +3593,7 @@ class _SweepAnswer(TypedDict):
     device_kind: Kind of device that the trials need
     runner: Runner of the trials: its name, the beginning of its file's hash, and the values of its fields. Empty if
         Meshwright's own worker runs them
+    ask: Whether callers ask for the trials (AskTrial) and run them, so that no agent does
     seq_len: Tokens per sequence
     global_batch: Sequences per optimizer step
     dtype: Number format
@@ -3619,6 +3631,7 @@ class _SweepAnswer(TypedDict):
     gpus: int
     device_kind: str
     runner: str
+    ask: bool
     seq_len: int
     global_batch: int
     dtype: str
@@ -3648,6 +3661,77 @@ class SweepAnswer(_SweepAnswer, total=False):
     """
 
     notes: List[str]
+
+
+class SweepAskAnswerExportFiles(TypedDict):
+    """SweepAskAnswerExportFiles.
+
+    name: Name in the folder where the run starts
+    text: Text of the file
+    """
+
+    name: str
+    text: str
+
+
+class SweepAskAnswerExport(TypedDict):
+    """The layout as --to's framework reads it; null without --to.
+
+    to: Framework
+    model: Name of the model
+    layout: Text form of the layout
+    seq_len: Tokens per sequence
+    global_batch: Sequences per optimizer step
+    gpus_per_node: GPUs of a node, a count
+    notes: What the reader should know, one sentence each
+    text: What the command prints: the launch script or the framework's file
+    file_name: Name under which to save `text`, such as "run.sh"
+    launch: What starts the run in `script`
+    script: The launch script, which writes the files
+    program: The program of a rank, in words
+    arguments: Arguments of the program, in words
+    files: Files of the export, which the program reads
+    """
+
+    to: str
+    model: str
+    layout: str
+    seq_len: int
+    global_batch: int
+    gpus_per_node: int
+    notes: List[str]
+    text: str
+    file_name: str
+    launch: str
+    script: str
+    program: List[str]
+    arguments: List[str]
+    files: List[SweepAskAnswerExportFiles]
+
+
+class SweepAskAnswer(TypedDict):
+    """meshwright sweep ask --format json.
+
+    schema_version: Version of what the keys mean
+    trial: Sweep and number of the trial
+    attempt: Number of this attempt at the trial, from 1
+    layout: Text form of the layout to run
+    reason: Why this trial is the next one
+    predicted_step_s: Step time that the planner predicts, seconds
+    token: What sweep tell needs; valid for this attempt alone
+    lease_end_time: When the trial is handed out again unless a result was told
+    export: The layout as --to's framework reads it; null without --to
+    """
+
+    schema_version: int
+    trial: str
+    attempt: int
+    layout: str
+    reason: str
+    predicted_step_s: float
+    token: str
+    lease_end_time: str
+    export: Optional[SweepAskAnswerExport]
 
 
 class SweepCompareAnswerDifferences(TypedDict):
@@ -3811,6 +3895,25 @@ class SweepShowAnswer(TypedDict):
     peak_flops: float
     peak_source: str
     trials: List[Trial]
+
+
+class SweepTellAnswer(TypedDict):
+    """meshwright sweep tell --format json.
+
+    schema_version: Version of what the keys mean
+    trial: Sweep and number of the trial
+    layout: Text form of its layout
+    state: State of the trial now
+    reason: Why the trial is in that state
+    lease_end_time: When the renewed lease ends; null unless renewed
+    """
+
+    schema_version: int
+    trial: str
+    layout: str
+    state: str
+    reason: str
+    lease_end_time: Optional[str]
 
 
 class SweepWatchAnswer(TypedDict):

@@ -138,7 +138,7 @@ TEST(TypedLine, FieldsAreNamedAsTheFlagThatWasTyped) {
   ExpectRefused(
       {"schedule", "--layout", "tp1.pp4.dp1", "--model", "llama-3-8b", "--cluster", "h100"},
       "--seq-len is required: must be a whole number");
-  ExpectRefused({"schedule", "--layout", "tp1.pp4"}, "meshwright: --layout tp1.pp4: dp is missing");
+  ExpectRefused({"schedule", "--layout", "mb4"}, "meshwright: --layout mb4: must have at least one of tp, pp and dp");
   ExpectRefused({"schedule", "--layout", "tp1.pp4.dp1.sched=zb_v", "--micro-batches", "4"},
                 "meshwright: --layout: vpp = 1: sched=zb_v takes vpp 2");
   ExpectRefused({"schedule", "--layout", "tp1.pp4.dp1.attn=best", "--micro-batches", "4"},

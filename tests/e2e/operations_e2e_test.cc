@@ -138,7 +138,7 @@ TEST_F(OperationsTest, ALostNodesTrialIsFinishedByTheOther) {
   const std::string out = ReadFile(folder_ + "/lost-node.out");
   EXPECT_THAT(out, HasSubstr("agent node-1 vanished in attempt 1; it runs again as attempt 2"));
   EXPECT_THAT(out, HasSubstr("on agent node-2"));
-  EXPECT_THAT(out, HasSubstr("sweep try: finished (2 trials: 2 ok"));
+  EXPECT_THAT(out, HasSubstr("sweep try is finished: 2 trials: 2 ok"));
 }
 
 TEST_F(OperationsTest, TheLinesOfEachMachineBringUpAServerAndTwoAgentsAndSayWhoAsked) {

@@ -45,6 +45,19 @@ std::string OptionsText(const planner::RunOptions& options) {
   return text;
 }
 
+// Returns ", sequence 8,192, global batch 256, bf16, framework megatron". `batch` describes the
+// batch in words.
+std::string TrainingText(const planner::PlanQuery& query, const std::string& batch) {
+  const planner::TrainingSpec& training = query.training;
+  return absl::StrCat(", sequence ", FormatCount(training.seq_len), ", ", batch, ", ",
+                      AbslView(planner::PrecisionName(training.precision)),
+                      OptionsText(training.options), ", framework ", query.framework.name);
+}
+
+std::string BatchText(const planner::PlanQuery& query) {
+  return absl::StrCat("global batch ", FormatCount(query.training.global_batch));
+}
+
 }  // namespace
 
 void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ostream& out) {
@@ -54,11 +67,8 @@ void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ost
 void PrintHeadline(const planner::PlanQuery& query, const planner::ParameterCounts& parameters,
                    std::ostream& out) {
   out << query.model.name << " (" << ParametersText(parameters) << ") on "
-      << FormatCount(query.devices) << " x " << query.cluster.name << ", sequence "
-      << FormatCount(query.training.seq_len) << ", global batch "
-      << FormatCount(query.training.global_batch) << ", "
-      << planner::PrecisionName(query.training.precision) << OptionsText(query.training.options)
-      << ", framework " << query.framework.name << "\n";
+      << FormatCount(query.devices) << " x " << query.cluster.name
+      << TrainingText(query, BatchText(query)) << "\n";
 }
 
 namespace {
@@ -129,20 +139,15 @@ void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRa
   out << query.model.name << " (" << FormatParameters(parameters) << " parameters) on "
       << FormatCount(range.low);
   if (!range.is_one()) out << " to " << FormatCount(range.high);
-  out << " x " << query.cluster.name << ", sequence " << FormatCount(query.training.seq_len) << ", "
-      << batch << ", " << planner::PrecisionName(query.training.precision)
-      << OptionsText(query.training.options) << ", framework " << query.framework.name << "\n";
+  out << " x " << query.cluster.name << TrainingText(query, batch) << "\n";
 }
 
 std::string SettingsText(const planner::PlanQuery& query,
                          const planner::ParameterCounts& parameters) {
-  const planner::TrainingSpec& training = query.training;
-  return absl::StrCat(query.model.name, " (", ParametersText(parameters), "), sequence ",
-                      FormatCount(training.seq_len), ", global batch ",
-                      FormatCount(training.global_batch), " (",
-                      FormatCount(training.global_batch * training.seq_len), " tokens), ",
-                      AbslView(planner::PrecisionName(training.precision)),
-                      OptionsText(training.options), ", framework ", query.framework.name);
+  const int64_t tokens = query.training.global_batch * query.training.seq_len;
+  const std::string batch = absl::StrCat(BatchText(query), " (", FormatCount(tokens), " tokens)");
+  return absl::StrCat(query.model.name, " (", ParametersText(parameters), ")",
+                      TrainingText(query, batch));
 }
 
 std::string IntervalSentence(const planner::Estimate& estimate) {

@@ -10,6 +10,7 @@
 #include "base/text/status_macros.h"
 #include "executor/trial/result_check.h"
 #include "executor/trial/trial.h"
+#include "executor/wire/message_codec.h"
 #include "google/protobuf/empty.pb.h"
 #include "planner/catalog/catalog.h"
 #include "planner/codec/json_codec.h"
@@ -119,9 +120,7 @@ absl::Status Ask(const AskFlags& flags, CommandContext& context) {
 
 absl::StatusOr<v1::ToldResult> ReadResult(const TellFlags& flags) {
   v1::ToldResult result;
-  for (const v1::Outcome outcome : {v1::OUTCOME_OK, v1::OUTCOME_OOM, v1::OUTCOME_FAILED}) {
-    if (wire::TextOf(outcome) == flags.outcome) result.set_outcome(outcome);
-  }
+  result.set_outcome(wire::EnumOf<v1::Outcome>(flags.outcome));
   const bool is_ok = result.outcome() == v1::OUTCOME_OK;
   if (is_ok != flags.step_s.has_value()) {
     return FieldError("step_s", flags.step_s ? absl::StrCat(*flags.step_s) : "(absent)",

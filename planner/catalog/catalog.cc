@@ -26,8 +26,15 @@ namespace {
 
 // NCCL_BUFFSIZE's 4 MiB for each of the 4 channels that the worker gives a group of messages.
 constexpr int64_t kLaneBufferBytes = int64_t{16} << 20;
+// What a device holds outside a run's tensors if its file does not say, as the h100 preset has it:
+// the context with its libraries, and a communicator's buffers. cuBLAS has a workspace of this size
+// on devices before Hopper.
+constexpr int64_t kUsualContextBytes = int64_t{1} << 30;
+constexpr int64_t kUsualCommunicatorBytes = int64_t{512} << 20;
+constexpr int64_t kUsualWorkspaceBytes = 8'519'680;
+constexpr double kUsualLaunchS = 4.5e-6;  // a kernel's launch, as in the h100 preset
 constexpr int64_t kNotSaid = -(int64_t{1} << 62);
-constexpr double kSigmaNotSaid = -1.0;
+constexpr double kFigureNotSaid = -1.0;
 
 std::vector<std::string> FileNames(absl::Span<const EmbeddedFile> files) {
   std::vector<std::string> names;
@@ -54,6 +61,38 @@ constexpr double kIdlePower = 0.12;
 void SetUnsaidPower(PowerProfile& power) {
   if (power.exposed_w == 0.0) power.exposed_w = kExposedPower * power.compute_w;
   if (power.idle_w == 0.0) power.idle_w = kIdlePower * power.compute_w;
+}
+
+void MarkUnsaid(HardwareProfile& device) {
+  device.compute_units = 1;
+  device.tile_m = 1;
+  device.tile_n = 1;
+  device.context_bytes = kNotSaid;
+  device.communicator_bytes = kNotSaid;
+  device.point_to_point_communicator_bytes = kNotSaid;
+  device.matmul_workspace_bytes = kNotSaid;
+  device.kernel_launch_s = kFigureNotSaid;
+  device.step_time_sigma = kFigureNotSaid;
+}
+
+// Processes on a processor's cores have no context of a device, and no buffers outside their own
+// memory.
+void SetUnsaid(DeviceKind kind, Evidence rests_on, HardwareProfile& device) {
+  const bool apart = !SharesCores(kind);
+  const auto set = [apart](int64_t usual, int64_t& bytes) {
+    if (bytes == kNotSaid) bytes = apart ? usual : 0;
+  };
+  set(kUsualContextBytes, device.context_bytes);
+  set(kUsualCommunicatorBytes, device.communicator_bytes);
+  set(kUsualWorkspaceBytes, device.matmul_workspace_bytes);
+  set(std::min(device.communicator_bytes, kLaneBufferBytes),
+      device.point_to_point_communicator_bytes);
+  if (device.kernel_launch_s == kFigureNotSaid) {
+    device.kernel_launch_s = apart ? kUsualLaunchS : 0.0;
+  }
+  if (device.step_time_sigma == kFigureNotSaid) {
+    device.step_time_sigma = AssumedStepTimeSigma(rests_on);
+  }
 }
 
 }  // namespace
@@ -91,23 +130,12 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
     object["physical_cores"] = host_cores;
   }
   ClusterSpec cluster;
-  cluster.device.compute_units = 1;
-  cluster.device.tile_m = 1;
-  cluster.device.tile_n = 1;
-  cluster.device.point_to_point_communicator_bytes = kNotSaid;
-  cluster.device.step_time_sigma = kSigmaNotSaid;
+  MarkUnsaid(cluster.device);
   RETURN_IF_ERROR(ReadJson("cluster", object, UnknownKeys::kRefuse, cluster));
-  HardwareProfile& device = cluster.device;
-  if (device.point_to_point_communicator_bytes == kNotSaid) {
-    device.point_to_point_communicator_bytes =
-        std::min(device.communicator_bytes, kLaneBufferBytes);
-  }
   // A fitted file without the key rests on the runs of its fit.
   const bool says_evidence = object.contains("rests_on") && !object["rests_on"].is_null();
   if (!says_evidence && cluster.calibration.rows > 0) cluster.rests_on = Evidence::kRuns;
-  if (device.step_time_sigma == kSigmaNotSaid) {
-    device.step_time_sigma = AssumedStepTimeSigma(cluster.rests_on);
-  }
+  SetUnsaid(cluster.device_kind(), cluster.rests_on, cluster.device);
   SetUnsaidPower(cluster.power);
   if (own.contains("based_on") && !own.contains("rests_on")) {
     ASSIGN_OR_RETURN(const std::string base, find_base(own["based_on"].get<std::string>()));
@@ -116,7 +144,7 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
   }
   RETURN_IF_ERROR(Validate(cluster));
   cluster.name = EscapeControls(cluster.name);
-  device.name = EscapeControls(device.name);
+  cluster.device.name = EscapeControls(cluster.device.name);
   return cluster;
 }
 

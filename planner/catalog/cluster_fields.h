@@ -65,15 +65,18 @@ void VisitFields(Device& device, Visitor& visit) {
   visit({"straggler_sigma", "Spread of device speeds, a share"}, device.straggler_sigma);
   visit({"step_time_sigma", "Spread of measured over predicted step times"},
         device.step_time_sigma);
-  visit({"kernel_launch_s", "Host time of one kernel, seconds"}, device.kernel_launch_s);
+  visit({"kernel_launch_s", "Host time of one kernel, seconds; 4.5 us by default"},
+        device.kernel_launch_s);
   visit({"compute_units", "Units that tiles are spread over"}, device.compute_units);
   visit({"tile_m", "Rows of an output tile"}, device.tile_m);
   visit({"tile_n", "Columns of an output tile"}, device.tile_n);
-  visit({"context_bytes", "Device context and libraries, bytes"}, device.context_bytes);
-  visit({"communicator_bytes", "Buffers of one communicator, bytes"}, device.communicator_bytes);
+  visit({"context_bytes", "Device context and libraries, bytes; 1 GiB by default"},
+        device.context_bytes);
+  visit({"communicator_bytes", "Buffers of one communicator, bytes; 512 MiB by default"},
+        device.communicator_bytes);
   visit({"point_to_point_communicator_bytes", "Of one that only passes messages, bytes"},
         device.point_to_point_communicator_bytes);
-  visit({"matmul_workspace_bytes", "What matmuls' library holds, bytes"},
+  visit({"matmul_workspace_bytes", "What matmuls' library holds, bytes; cuBLAS's by default"},
         device.matmul_workspace_bytes);
   visit(OnlyIf(device.peak_tf32_flops > 0.0,
                {"peak_tf32_flops", "Dense, FLOP/s; absent where it has none"}),

@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/text/field_error.h"
 #include "base/text/json_text.h"
+#include "base/text/nearest.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/catalog/cluster_names.h"
@@ -26,42 +30,73 @@ using nlohmann::json;
 constexpr double kEthernetEfficiency = 0.7;
 constexpr double kEthernetHopS = 2e-5;
 
-constexpr std::string_view kForm =
-    "must be NAME:DEVICESxNODES,ib=RATE, such as h100:8x4,ib=200Gb; the words are ib and eth (all "
-    "interfaces of a node), link (of one device), pairs, and ram (of the host)";
-
 // Returns an error about a part of the text.
 absl::Status WordsError(std::string_view text, std::string_view part, std::string_view problem) {
-  return FieldError(
-      "cluster", text,
-      absl::StrCat("'", AbslView(part), "' in it ", AbslView(problem), "; ", AbslView(kForm)));
+  const std::string words =
+      absl::StrJoin(kClusterWords, ", ", [](std::string* out, const ClusterWord& word) {
+        absl::StrAppend(out, AbslView(word.name), " (", AbslView(word.covers), ")");
+      });
+  return FieldError("cluster", text,
+                    absl::StrCat("'", AbslView(part), "' in it ", AbslView(problem),
+                                 "; must be NAME:DEVICESxNODES,WORD=AMOUNT, such as "
+                                 "h100:8x4,ib=200Gb; the words are ",
+                                 words));
+}
+
+// Returns the problem with a word that is not in the table, with the word that may be meant.
+std::string UnknownWord(std::string_view word) {
+  const std::string named = absl::StrCat(" ", absl::AsciiStrToLower(AbslView(word)), " ");
+  std::vector<std::string> names;
+  for (const ClusterWord& known : kClusterWords) {
+    if (absl::StrContains(AbslView(known.also), named)) {
+      return absl::StrCat("is not known, and ", AbslView(known.name), " has that meaning");
+    }
+    names.emplace_back(known.name);
+  }
+  return absl::StrCat("is not known, nearest: ", absl::StrJoin(NearestNames(word, names), ", "));
+}
+
+// An amount without its unit: a number, what G or T before the unit multiplies it with, and the
+// unit's letter b or B.
+struct Amount {
+  double billions = 0.0;
+  char unit = ' ';
+};
+
+// Reads a text such as 200Gb, 1.6Tbps, 25GB/s and 512gB. Returns nothing if it has another form.
+std::optional<Amount> AmountOf(std::string_view text) {
+  absl::string_view rest = AbslView(text);
+  absl::ConsumeSuffix(&rest, "/s") || absl::ConsumeSuffix(&rest, "ps");
+  absl::ConsumeSuffix(&rest, "it");
+  if (rest.size() < 3) return std::nullopt;
+  Amount amount;
+  amount.unit = rest.back();
+  const char prefix = absl::ascii_toupper(static_cast<unsigned char>(rest[rest.size() - 2]));
+  rest.remove_suffix(2);
+  if ((prefix != 'G' && prefix != 'T') || !absl::SimpleAtod(rest, &amount.billions) ||
+      !(amount.billions > 0.0 && amount.billions <= 1e6)) {
+    return std::nullopt;
+  }
+  if (prefix == 'T') amount.billions *= 1e3;
+  return amount;
 }
 
 // Returns a rate in bytes per second.
 absl::StatusOr<double> RateOf(std::string_view word, std::string_view text) {
-  absl::string_view rest = AbslView(text);
-  absl::ConsumeSuffix(&rest, "/s");
-  absl::ConsumeSuffix(&rest, "ps");
-  const bool is_bits = absl::ConsumeSuffix(&rest, "Gb");
-  double number = 0.0;
-  if ((is_bits || absl::ConsumeSuffix(&rest, "GB")) && absl::SimpleAtod(rest, &number) &&
-      number > 0.0 && number <= 1e6) {
-    return number * 1e9 / (is_bits ? 8.0 : 1.0);
-  }
+  const std::optional<Amount> amount = AmountOf(text);
+  if (amount && amount->unit == 'b') return amount->billions * 1e9 / 8.0;
+  if (amount && amount->unit == 'B') return amount->billions * 1e9;
   return FieldError(
       word, text,
       "must be a rate above 0, one way, in Gb (gigabits per second; b is for bits) or GB "
       "(gigabytes per second), such as 200Gb or 25GB");
 }
 
-// Returns a size in bytes.
+// Returns a size in bytes. Nobody states memory in bits, so the unit's case does not matter.
 absl::StatusOr<double> SizeOf(std::string_view word, std::string_view text) {
-  absl::string_view rest = AbslView(text);
-  const bool is_tera = absl::ConsumeSuffix(&rest, "TB");
-  double number = 0.0;
-  if ((is_tera || absl::ConsumeSuffix(&rest, "GB")) && absl::SimpleAtod(rest, &number) &&
-      number > 0.0 && number <= 1e6) {
-    return std::round(number * (is_tera ? 1e12 : 1e9));
+  const std::optional<Amount> amount = AmountOf(text);
+  if (amount && (amount->unit == 'b' || amount->unit == 'B')) {
+    return std::round(amount->billions * 1e9);
   }
   return FieldError(word, text, "must be a size in GB or TB, such as 512GB");
 }
@@ -134,7 +169,7 @@ absl::StatusOr<json> ClusterInWords(std::string_view text) {
         std::find_if(kClusterWords.begin(), kClusterWords.end(),
                      [&](const ClusterWord& w) { return AbslView(w.name) == pair[0]; });
     const std::string word(pair[0]);
-    if (known == kClusterWords.end()) return WordsError(text, word, "is not known");
+    if (known == kClusterWords.end()) return WordsError(text, word, UnknownWord(word));
     if (pair.size() < 2) return WordsError(text, word, "needs = and an amount");
     if (cluster.contains(word)) return WordsError(text, word, "is given twice");
     cluster[word] = std::string(pair[1]);

@@ -5,8 +5,9 @@
 //
 // NAME is a preset or another name of one (planner/catalog/cluster_names.h). DEVICES is the number
 // of devices per node; NODES is 1 if it is left out. An amount is a rate, one way, in Gb (gigabits
-// per second) or GB (gigabytes per second), such as 200Gb or 25GB, or a size in GB or TB. The words
-// are also keys of a cluster's file, with the amount as a text.
+// per second) or GB (gigabytes per second), such as 200Gb or 25GB, or a size in GB or TB; T stands
+// for a thousand G, and only the case of b matters. The words are also keys of a cluster's file,
+// with the amount as a text.
 #pragma once
 
 #include <array>
@@ -25,6 +26,10 @@ enum class WordAmount : uint8_t { kRate, kRateOfNode, kSize };
 
 struct ClusterWord {
   std::string_view name;
+  std::string_view covers;  // what the amount is of, in a few words
+  // Usual names of the same thing, between blanks. They are not read; an error about one of them
+  // names the word.
+  std::string_view also;
   // The object of a cluster's file that the word is about, and its key there.
   std::string_view object;
   std::string_view key;
@@ -32,14 +37,16 @@ struct ClusterWord {
 };
 
 inline constexpr std::array<ClusterWord, 5> kClusterWords = {{
-    // All interfaces of a node together, with InfiniBand or Ethernet between nodes.
-    {"ib", "scale_out", "bytes_per_s", WordAmount::kRateOfNode},
-    {"eth", "scale_out", "bytes_per_s", WordAmount::kRateOfNode},
-    // The links from one device to the others of its node, and bridges between two devices.
-    {"link", "scale_up", "bytes_per_s", WordAmount::kRate},
-    {"pairs", "scale_up", "pair_bytes_per_s", WordAmount::kRate},
-    // The memory of a node's host.
-    {"ram", "host", "memory_bytes", WordAmount::kSize},
+    {"ib", "all InfiniBand or RoCE interfaces of a node", " infiniband roce nic nics network net ",
+     "scale_out", "bytes_per_s", WordAmount::kRateOfNode},
+    {"eth", "all Ethernet interfaces of a node", " ethernet tcp ", "scale_out", "bytes_per_s",
+     WordAmount::kRateOfNode},
+    {"link", "one device to the others of its node", " nvlink nvl nvswitch xgmi pcie up ",
+     "scale_up", "bytes_per_s", WordAmount::kRate},
+    {"pairs", "two devices that a bridge joins", " pair bridge bridges ", "scale_up",
+     "pair_bytes_per_s", WordAmount::kRate},
+    {"ram", "memory of a node's host", " host memory mem dram ", "host", "memory_bytes",
+     WordAmount::kSize},
 }};
 
 // Returns whether the text is a cluster in words: it has ":" or "," after the name of a preset.

@@ -111,7 +111,8 @@ RunResidual ResidualOf(const OwnRun& run, const SearchRequest& request, double f
 
 CorrectionPriors PriorsOf(const SearchRequest& request) {
   const EvidenceLevel level = LevelOf(request.cluster, request.profile);
-  const EnumSet<Unfitted> unfitted = UnfittedOf(request.model, request.training);
+  const EnumSet<Unfitted> unfitted =
+      UnfittedOf(request.model, request.training, request.cluster.device_kind());
   return {.step = StepErrorAt(level, request.cluster, request.profile, unfitted),
           .peak = PeakErrorAt(level, request.profile),
           .oom = OomCurveOf(request.profile, 0.0)};

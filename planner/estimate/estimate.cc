@@ -24,7 +24,7 @@ StepInterval IntervalOf(const EstimateContext& context, const Layout& layout) {
     return {.low = 1.0 / spread, .high = spread};
   }
   return StepIntervalOf(context.cluster, context.profile,
-                        UnfittedOf(context.model, context.training),
+                        UnfittedOf(context.model, context.training, context.cluster.device_kind()),
                         LevelOf(context.cluster, context.profile));
 }
 

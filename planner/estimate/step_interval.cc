@@ -33,12 +33,15 @@ namespace {
 // steps of Megatron-LM's functional tests, 512 wide, scatter by about that around the fit of their
 // hosts. The sigma of frozen weights is chosen near 0.19, the root mean square over the three
 // published rows of LoRA in bf16 (nvidia_dgxc, Llama 3 8B and 70B, planned as lora:16, as they
-// don't say their rank). The sigma of options is chosen.
-constexpr std::array<UnfittedPart, 5> kUnfittedParts = {{
+// don't say their rank). The sigmas of number formats and of options are chosen. Published steps in
+// fp8, mxfp8 and fp4 lie as often in their interval as those in 16 bits, so these formats add
+// nothing.
+constexpr std::array<UnfittedPart, 6> kUnfittedParts = {{
     {0.5, "no run with recurrences or sparse attention was fitted"},
     {0.3, "few runs with experts were fitted"},
     {0.2, "models this narrow wait for the host, and hosts differ"},
     {0.2, "no run that freezes weights was fitted"},
+    {0.15, "no run in this number format was fitted"},
     {0.05, "no run with these options was fitted"},
 }};
 
@@ -117,12 +120,16 @@ const UnfittedPart& UnfittedPartOf(Unfitted unfitted) {
   return kUnfittedParts[static_cast<size_t>(unfitted)];
 }
 
-EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const TrainingSpec& training) {
+EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const TrainingSpec& training,
+                             DeviceKind kind) {
   EnumSet<Unfitted> unfitted;
   if (HasUnfittedLayers(model)) unfitted.Add(Unfitted::kLayers);
   if (model.has_experts()) unfitted.Add(Unfitted::kExperts);
   if (model.hidden > 0 && model.hidden <= kNarrowHidden) unfitted.Add(Unfitted::kNarrow);
   if (!training.options.train.all()) unfitted.Add(Unfitted::kFrozenWeights);
+  const bool wide = training.precision == Precision::kFp64 ||
+                    (training.precision == Precision::kFp32 && !SharesCores(kind));
+  if (wide) unfitted.Add(Unfitted::kNumberFormat);
   if (HasUnfittedOptions(training)) unfitted.Add(Unfitted::kOptions);
   return unfitted;
 }

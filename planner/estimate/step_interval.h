@@ -52,6 +52,7 @@ enum class Unfitted : uint8_t {
   // the next, so the step is the host's.
   kNarrow,
   kFrozenWeights,  // frozen weights or adapters
+  kNumberFormat,   // fp64, and fp32 on other devices than a processor's cores
   kOptions         // options of the run (planner/spec/run_options.h) that change its step
 };
 
@@ -65,7 +66,7 @@ struct UnfittedPart {
 const UnfittedPart& UnfittedPartOf(Unfitted unfitted);
 
 // Returns the properties of a step that no fit has seen.
-EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const TrainingSpec& training);
+EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const TrainingSpec& training, DeviceKind kind);
 
 // The distance of a question from the runs that its presets were fitted to, from near to far. Runs
 // of one source scatter around their fit; sources differ from each other by more.

@@ -111,7 +111,8 @@ Prediction Predict(const Measurement& row, const PlannedRow& planned, const Layo
   const auto peak_bytes = static_cast<double>(prediction.peak_bytes);
   prediction.peak_low_bytes = std::llround(peaks.low * peak_bytes);
   prediction.peak_high_bytes = std::llround(peaks.high * peak_bytes);
-  const EnumSet<Unfitted> unfitted = UnfittedOf(planned.model, planned.training);
+  const EnumSet<Unfitted> unfitted =
+      UnfittedOf(planned.model, planned.training, planned.cluster.device_kind());
   prediction.step_error =
       StepErrorAt(prediction.level, planned.cluster, *planned.profile, unfitted);
   const StepInterval interval =

@@ -59,6 +59,7 @@ void VisitFields(Rests& rests_on, Visitor& visit) {
   visit("framework", rests_on.framework);
   visit("step_time_sigma", rests_on.step_time_sigma);
   visit("level", rests_on.level, kEvidenceLevelNames);
+  visit("uncovered", rests_on.uncovered);
   visit("sentence", rests_on.sentence);
 }
 

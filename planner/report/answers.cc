@@ -39,6 +39,16 @@ RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request) {
 
 namespace {
 
+// A utilisation above the peak is no fault of the layout.
+void AddNoteAboveThePeak(const ClusterSpec& cluster, const Estimate& estimate,
+                         std::vector<std::string>& notes) {
+  if (estimate.mfu <= 1.0) return;
+  notes.push_back(absl::StrFormat(
+      "the MFU is %s because it counts against the cluster's peak of %g FLOP/s, which its device "
+      "exceeds: is the peak that of its data sheet?",
+      Percent(estimate.mfu), cluster.device.PeakHalfFlops()));
+}
+
 void AddCalibratedNote(const SearchRequest& request, const Layout& layout, const Estimate& estimate,
                        std::vector<std::string>& notes) {
   if (std::optional<std::string> note = CalibratedNote(request, layout, estimate)) {
@@ -68,6 +78,7 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
   if (!answer.result.layouts.empty()) {
     const RankedLayout& first = answer.result.layouts.front();
     AddCalibratedNote(request, first.layout, first.estimate, answer.notes);
+    AddNoteAboveThePeak(request.cluster, first.estimate, answer.notes);
   }
   answer.counts = ParameterCountsOf(request.model, request.training.options.train);
   answer.rests_on = RestsOnOf(query, request);
@@ -102,6 +113,7 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
   std::vector<std::string> notes = NotesOn(query, request);
   notes.insert(notes.end(), typed.notes.begin(), typed.notes.end());
   AddCalibratedNote(request, layout, estimate, notes);
+  AddNoteAboveThePeak(request.cluster, estimate, notes);
   return EstimateAnswer{layout,
                         estimate,
                         allowed_bytes,

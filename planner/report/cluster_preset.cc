@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/cluster_names.h"
 
 namespace meshwright::planner {
 namespace {
@@ -21,10 +22,13 @@ ClusterPreset DescribedCluster(const ClusterSpec& cluster, int32_t host_cores) {
   };
   ClusterPreset preset;
   preset.name = cluster.name;
+  preset.other_names = OtherNamesOfCluster(cluster.name);
   preset.device = cluster.device.name;
   preset.devices_per_node = cluster.devices_per_node;
   preset.memory_bytes = cluster.device.memory_bytes;
+  preset.memory_bytes_per_s = cluster.device.memory_bytes_per_s;
   preset.peak_bf16_flops = cluster.device.peak_bf16_flops;
+  preset.peak_half_flops = cluster.device.PeakHalfFlops();
   preset.scale_up_bytes_per_s = cluster.scale_up.bytes_per_s;
   preset.scale_out_bytes_per_s = cluster.scale_out.bytes_per_s;
   preset.evidence = EvidenceOf(cluster);

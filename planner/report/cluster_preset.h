@@ -13,10 +13,13 @@ namespace meshwright::planner {
 
 struct ClusterPreset {
   std::string name;
+  std::vector<std::string> other_names;  // usual names of its device
   std::string device;
   int64_t devices_per_node = 0;
   int64_t memory_bytes = 0;      // memory of one device
-  double peak_bf16_flops = 0.0;  // FLOP/s; 0 if the device has no bf16 products
+  double memory_bytes_per_s = 0.0;  // its bandwidth, by the data sheet
+  double peak_bf16_flops = 0.0;     // FLOP/s; 0 if the device has no bf16 products
+  double peak_half_flops = 0.0;     // FLOP/s in bf16 or, without bf16 products, in fp16
   // Bandwidth of a link in one direction, by the data sheet:
   double scale_up_bytes_per_s = 0.0;   // bandwidth inside a node
   double scale_out_bytes_per_s = 0.0;  // bandwidth between nodes
@@ -30,10 +33,13 @@ struct ClusterPreset {
 template <ConstOr<ClusterPreset> Preset, typename Visitor>
 void VisitFields(Preset& preset, Visitor& visit) {
   visit("name", preset.name);
+  visit("other_names", preset.other_names);
   visit("device", preset.device);
   visit("devices_per_node", preset.devices_per_node);
   visit("memory_bytes", preset.memory_bytes);
+  visit("memory_bytes_per_s", preset.memory_bytes_per_s);
   visit("peak_bf16_flops", preset.peak_bf16_flops);
+  visit("peak_half_flops", preset.peak_half_flops);
   visit("scale_up_bytes_per_s", preset.scale_up_bytes_per_s);
   visit("scale_out_bytes_per_s", preset.scale_out_bytes_per_s);
   visit("evidence", preset.evidence);

@@ -45,8 +45,9 @@ std::string ClusterWords(const PresetEvidence& cluster, Evidence evidence) {
   return "";
 }
 
-// Returns which of the cluster's figures differ from the preset on which the cluster is based.
-std::string UnmeasuredWords(const ClusterSpec& cluster) {
+// Returns which of the cluster's figures differ from the preset on which the cluster is based:
+// "its device is yours"; empty if none does.
+std::string UnmeasuredParts(const ClusterSpec& cluster) {
   if (cluster.unmeasured.empty()) return "";
   std::vector<std::string> parts;
   cluster.unmeasured.ForEach([&](ClusterPart part) {
@@ -54,8 +55,13 @@ std::string UnmeasuredWords(const ClusterSpec& cluster) {
                        : part == ClusterPart::kLinksInside ? "links inside a node"
                                                            : "network between nodes");
   });
-  const std::string yours = absl::StrCat("its ", absl::StrJoin(parts, " and "),
-                                         parts.size() > 1 ? " are yours" : " is yours");
+  return absl::StrCat("its ", absl::StrJoin(parts, " and "),
+                      parts.size() > 1 ? " are yours" : " is yours");
+}
+
+std::string UnmeasuredWords(const ClusterSpec& cluster) {
+  const std::string yours = UnmeasuredParts(cluster);
+  if (yours.empty()) return "";
   return cluster.rests_on == Evidence::kRuns
              ? absl::StrCat(", but ", yours, " and unmeasured: the interval is wider")
              : absl::StrCat(" (", yours, ")");
@@ -69,6 +75,16 @@ std::string UnfittedWords(const EnumSet<Unfitted>& unfitted) {
                     ", so the interval is wider");
   });
   return words;
+}
+
+std::vector<std::string> UncoveredParts(const ClusterSpec& cluster,
+                                        const EnumSet<Unfitted>& unfitted) {
+  std::vector<std::string> parts;
+  if (cluster.rests_on == Evidence::kRuns && !cluster.unmeasured.empty()) {
+    parts.push_back(absl::StrCat("of ", cluster.name, " ", UnmeasuredParts(cluster)));
+  }
+  unfitted.ForEach([&](Unfitted part) { parts.emplace_back(UnfittedPartOf(part).reason); });
+  return parts;
 }
 
 std::string_view LevelWords(EvidenceLevel level) {
@@ -117,7 +133,7 @@ RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
                   const ModelSpec& model, const TrainingSpec& training,
                   std::vector<MeasuredRunReport> measured, std::optional<double> spread) {
   const bool fitted = profile.calibration.rows > 0;
-  const EnumSet<Unfitted> unfitted = UnfittedOf(model, training);
+  const EnumSet<Unfitted> unfitted = UnfittedOf(model, training, cluster.device_kind());
   RestsOn rests_on;
   rests_on.cluster = EvidenceOf(cluster);
   rests_on.framework = EvidenceOf(profile);
@@ -130,6 +146,7 @@ RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
                : absl::StrCat(cluster.name, ": ", of_cluster, "; ", profile.name, ": ",
                               fitted ? RunsOf(rests_on.framework) : "not fitted to runs");
   rests_on.level = LevelOf(cluster, profile);
+  rests_on.uncovered = UncoveredParts(cluster, unfitted);
   const StepInterval interval = spread ? StepInterval{.low = 1.0 / *spread, .high = *spread}
                                        : StepIntervalOf(cluster, profile, unfitted, rests_on.level);
   const std::string origin =

@@ -34,6 +34,9 @@ struct RestsOn {
   PresetEvidence framework;
   double step_time_sigma = 0.0;  // standard deviation of ln(step time) between runs of one source
   EvidenceLevel level = EvidenceLevel::kNeither;
+  // The parts of the question that no measured run of the presets covers and that widen the
+  // interval, each as a clause: "few runs with experts were fitted".
+  std::vector<std::string> uncovered;
   std::string sentence;          // all other members in one line
   std::vector<MeasuredRunReport> measured;  // the runs of the question
 

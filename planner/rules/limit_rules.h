@@ -37,8 +37,11 @@ inline bool DeviceLacksFormat(const RuleInput& input, const Layout&, Operands& o
          Broken(static_cast<int64_t>(input.training.precision), 0, operands);
 }
 
-// Returns a sentence that names the cluster's figure whose value 0 breaks the rule: the device's
-// peak FLOP/s in the precision's format.
+// Returns whether the device multiplies in the formats of the training's products.
+bool HasProducts(const HardwareProfile& device, const TrainingSpec& training);
+
+// Returns a sentence that names what the device lacks: a peak in FLOP/s that is 0 in the cluster,
+// or products that apply the scales of blocks.
 std::string DescribeDeviceFormat(const Operands& operands);
 
 inline bool IsOver(int32_t value, int32_t most, Operands& operands) {

@@ -283,17 +283,6 @@ size_t FirstPlaceOf(RuleLevel level) {
   return kRuleCount;
 }
 
-namespace {
-
-// Returns whether the device multiplies in the formats of the training's products.
-bool HasProducts(const HardwareProfile& device, const TrainingSpec& training) {
-  const Quantisation quantisation = training.quantisation();
-  return device.PeakFlops(training.formats().matmul_inputs.forward) > 0.0 &&
-         (!quantisation.narrows() || device.PeakFlops(quantisation.products) > 0.0);
-}
-
-}  // namespace
-
 RuleInput RuleInputOf(const EstimateContext& context, int64_t devices) {
   return {.model = context.model,
           .training = context.training,

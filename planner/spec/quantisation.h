@@ -21,6 +21,9 @@ struct Quantisation {
   double weight_copy_bytes = 0.0;
   // If true, each block of a tensor has a scale, stored in a separate tensor.
   bool scales_blocks = false;
+  // If true, the device applies the scales of the blocks inside the product. Devices with fp4
+  // products do so; older ones have no such products.
+  bool scales_in_product = false;
   // Whether the inputs of experts are cast expert by expert: scales of blocks, and scales that
   // follow from a tensor's own largest element. Scales that are known before serve all experts.
   bool casts_by_expert = false;
@@ -45,6 +48,11 @@ constexpr Quantisation QuantisationOf(Precision precision) {
     quantisation.casts_by_expert = true;
     return quantisation;
   };
+  const auto in_microscaling = [&by_block](NumberFormat products, double bytes) {
+    Quantisation quantisation = by_block(products, bytes, bytes);
+    quantisation.scales_in_product = true;
+    return quantisation;
+  };
   switch (precision) {
     case Precision::kFp8Delayed:
       return in(NumberFormat::kFp8, 1.0, 1.0);
@@ -56,9 +64,9 @@ constexpr Quantisation QuantisationOf(Precision precision) {
     case Precision::kFp8Blockwise:
       return by_block(NumberFormat::kFp8, 1.0 + 4.0 / 128.0, 1.0 + 4.0 / (128.0 * 128.0));
     case Precision::kMxfp8:
-      return by_block(NumberFormat::kFp8, 1.0 + 1.0 / 32.0, 1.0 + 1.0 / 32.0);
+      return in_microscaling(NumberFormat::kFp8, 1.0 + 1.0 / 32.0);
     case Precision::kNvfp4:
-      return by_block(NumberFormat::kFp4, 0.5 + 1.0 / 16.0, 0.5 + 1.0 / 16.0);
+      return in_microscaling(NumberFormat::kFp4, 0.5 + 1.0 / 16.0);
     case Precision::kBf16:
     case Precision::kFp16:
     case Precision::kFp32:

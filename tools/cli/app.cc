@@ -1,7 +1,9 @@
 #include "tools/cli/app.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -75,6 +77,42 @@ void AddWide(CLI::App& command, CommandContext& context) {
       ->group(command_line::kCommonFlags);
 }
 
+// The commands below `meshwright`, in the order of its help.
+struct TopCommand {
+  std::string_view name;
+  void (*add)(CLI::App& app, CommandContext& context);
+};
+
+constexpr std::array<TopCommand, 26> kTopCommands = {{
+    {"recommend", AddRecommendCommand},
+    {"estimate", AddEstimateCommand},
+    {"compare", AddCompareCommand},
+    {"scale", AddScaleCommand},
+    {"study", AddStudyCommand},
+    {"fastest", AddFastestCommand},
+    {"fit", AddFitCommand},
+    {"export", AddExportCommand},
+    {"import", AddImportCommand},
+    {"schedule", AddScheduleCommand},
+    {"trial", AddTrialCommand},
+    {"benchmark", AddBenchmarkCommand},
+    {"list", AddListCommand},
+    {"validate", AddValidateCommand},
+    {"replay", AddReplayCommand},
+    {"calibrate", AddCalibrateCommand},
+    {"sweep", AddSweepCommand},
+    {"history", AddHistoryCommand},
+    {"serve", AddServeCommand},
+    {"ui", AddUiCommand},
+    {"agent", AddAgentCommand},
+    {"agents", AddAgentsCommand},
+    {"db", AddDbCommand},
+    {"doctor", AddDoctorCommand},
+    {"token", AddTokenCommand},
+    {"mcp",
+     [](CLI::App& app, CommandContext& context) { AddMcpCommand(app, AllCommands(), context); }},
+}};
+
 OutputFormat FormatOf(const command_line::TypedLine& line) {
   return line.WantsJson() ? OutputFormat::kJson : OutputFormat::kText;
 }
@@ -102,46 +140,27 @@ int RunParsed(CLI::App& app, const std::vector<std::string>& words,
 }  // namespace
 
 CommandTree AllCommands() {
-  return {.make = MakeCommands,
+  return {.make = MakeCommand,
           .run = [](CLI::App& app, const std::vector<std::string>& words, CommandContext& context) {
             return RunWords(app, words, {}, context);
           }};
 }
 
-std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
+std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) { return MakeCommand(context, {}); }
+
+std::unique_ptr<CLI::App> MakeCommand(CommandContext& context, std::string_view name) {
   auto app = std::make_unique<CLI::App>(
       "Which parallel layout trains this model fastest on this cluster, and does it fit?",
       "meshwright");
   app->formatter(std::make_shared<command_line::HelpFormatter>());
   app->set_version_flag("-V,--version", MESHWRIGHT_VERSION, "Print the version and exit");
   app->require_subcommand(1);
-  AddRecommendCommand(*app, context);
-  AddEstimateCommand(*app, context);
-  AddCompareCommand(*app, context);
-  AddScaleCommand(*app, context);
-  AddStudyCommand(*app, context);
-  AddFastestCommand(*app, context);
-  AddFitCommand(*app, context);
-  AddExportCommand(*app, context);
-  AddImportCommand(*app, context);
-  AddScheduleCommand(*app, context);
-  AddTrialCommand(*app, context);
-  AddBenchmarkCommand(*app, context);
-  AddListCommand(*app, context);
-  AddValidateCommand(*app, context);
-  AddReplayCommand(*app, context);
-  AddCalibrateCommand(*app, context);
-  AddSweepCommand(*app, context);
-  AddHistoryCommand(*app, context);
-  AddServeCommand(*app, context);
-  AddUiCommand(*app, context);
-  AddAgentCommand(*app, context);
-  AddAgentsCommand(*app, context);
-  AddDbCommand(*app, context);
-  AddDoctorCommand(*app, context);
-  AddTokenCommand(*app, context);
-  AddMcpCommand(*app, AllCommands(), context);
-  AddAboutCommands(*app, MakeCommands, context);
+  const auto is_asked = [name](const TopCommand& command) { return command.name == name; };
+  const bool all = std::none_of(kTopCommands.begin(), kTopCommands.end(), is_asked);
+  for (const TopCommand& command : kTopCommands) {
+    if (all || is_asked(command)) command.add(*app, context);
+  }
+  if (all) AddAboutCommands(*app, MakeCommands, context);
   AddWide(*app, context);
   app->footer(kNotes);
   command_line::AddExample(*app, kExample);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -13,11 +14,15 @@
 
 namespace meshwright::cli {
 
-// Returns MakeCommands() and RunWords().
+// Returns MakeCommand() and RunWords().
 CommandTree AllCommands();
 
 // Returns every command with its flags. The commands use `context` when they run.
 std::unique_ptr<CLI::App> MakeCommands(CommandContext& context);
+
+// Returns the command line with the one command `name`, such as "sweep" with all that stands below
+// it; with every command if there is none of this name. It costs a program's call less than all.
+std::unique_ptr<CLI::App> MakeCommand(CommandContext& context, std::string_view name);
 
 // Parses the words behind the program's name, runs the command that they name and returns the exit
 // code. Defaults of the environment and of the configuration file are not applied here; `sources`

@@ -173,10 +173,13 @@ TEST(WireTest, PresetsOfModelsRoundTrip) {
 TEST(WireTest, PresetsOfClustersRoundTrip) {
   const planner::ClusterPreset preset{
       .name = "c",
+      .other_names = {"e"},
       .device = "d",
       .devices_per_node = 8,
       .memory_bytes = 80,
+      .memory_bytes_per_s = 2e12,
       .peak_bf16_flops = 1e15,
+      .peak_half_flops = 1e15,
       .scale_up_bytes_per_s = 4e11,
       .scale_out_bytes_per_s = 5e10,
       .evidence = {.name = "base", .kind = "runs", .rows = 7, .sources = {"s"}},

@@ -42,6 +42,10 @@ TEST(ClusterWords, BytesAndBitsAreToldApart) {
   };
   EXPECT_DOUBLE_EQ(rate("l40s,link=31GB"), 31e9);
   EXPECT_DOUBLE_EQ(rate("l40s,link=248Gb/s"), 31e9);
+  EXPECT_DOUBLE_EQ(rate("l40s,link=248gb"), 31e9);
+  EXPECT_DOUBLE_EQ(rate("l40s,link=248Gbit/s"), 31e9);
+  EXPECT_DOUBLE_EQ(rate("l40s,link=0.248Tbps"), 31e9);
+  EXPECT_DOUBLE_EQ(rate("l40s,link=31gB/s"), 31e9);
   EXPECT_DOUBLE_EQ(FindCluster("a6000:8,pairs=56GB", kAnyCores).value().scale_up.pair_bytes_per_s,
                    56e9);
 }
@@ -50,6 +54,7 @@ TEST(ClusterWords, AHostsMemoryIsASize) {
   const ClusterSpec cluster = FindCluster("3090:8,ram=0.5TB", kAnyCores).value();
   EXPECT_EQ(cluster.host.memory_bytes, 500'000'000'000);
   EXPECT_GT(cluster.host.link_bytes_per_s, 0.0);  // the preset's
+  EXPECT_EQ(FindCluster("3090:8,ram=512gb", kAnyCores).value().host.memory_bytes, 512'000'000'000);
   EXPECT_TRUE(cluster.unmeasured.empty());
   EXPECT_THAT(ProblemWith("3090:8,ram=512"), HasSubstr("ram = 512: must be a size in GB or TB"));
 }
@@ -78,7 +83,9 @@ TEST(ClusterWords, WhatIsNoRateOrCountIsRefusedWithTheForm) {
   EXPECT_THAT(ProblemWith("h100:8x4,ib=-1Gb"), HasSubstr("must be a rate"));
   EXPECT_THAT(ProblemWith("h100:0x4"), HasSubstr("'0x4' in it is not a number of devices"));
   EXPECT_THAT(ProblemWith("h100:8y4"), HasSubstr("must be NAME:DEVICESxNODES"));
-  EXPECT_THAT(ProblemWith("h100:8x4,nvlink=1GB"), HasSubstr("'nvlink' in it is not known; must"));
+  EXPECT_THAT(ProblemWith("h100:8x4,nvlink=1GB"),
+              HasSubstr("'nvlink' in it is not known, and link has that meaning; must"));
+  EXPECT_THAT(ProblemWith("h100:8x4,pairz=1GB"), HasSubstr("is not known, nearest: pairs"));
   EXPECT_THAT(ProblemWith("h100:8x4,ib"), HasSubstr("'ib' in it needs = and an amount"));
   EXPECT_THAT(ProblemWith("h100,ib=1Gb,ib=2Gb"), HasSubstr("'ib' in it is given twice"));
   EXPECT_THAT(ProblemWith("h100,ib=100Gb,eth=100Gb"), HasSubstr("eth"));

@@ -82,13 +82,16 @@ TEST(NarrowPrecision, NeedsADeviceThatMultipliesIt) {
             "be what its data sheet says, in FLOP/s");
   EXPECT_THAT(Refusal(In(Precision::kNvfp4)), HasSubstr("peak_fp4_flops is 0"));
   EXPECT_EQ(Refusal(In(Precision::kNvfp4, "b200")), "");
+  EXPECT_THAT(Refusal(In(Precision::kMxfp8, "h100")),
+              HasSubstr("must be fp8-delayed, fp8-current or fp8-blockwise"));
+  EXPECT_EQ(Refusal(In(Precision::kMxfp8, "b200")), "");
 }
 
 TEST(NarrowPrecision, NeedsAFrameworkThatRunsIt) {
-  EXPECT_EQ(Refusal(In(Precision::kMxfp8, "h100", "meshwright")),
+  EXPECT_EQ(Refusal(In(Precision::kMxfp8, "b200", "meshwright")),
             "the worker can't run mxfp8; it runs bf16, fp32, fp64, fp8-blockwise");
   for (const char* framework : {"nanotron", "pytorch-fsdp"}) {
-    EXPECT_THAT(Refusal(In(Precision::kMxfp8, "h100", framework)),
+    EXPECT_THAT(Refusal(In(Precision::kMxfp8, "b200", framework)),
                 HasSubstr("products in mxfp8 are not planned for this framework"))
         << framework;
   }

@@ -79,7 +79,7 @@ TEST(ShareLeftOpen, IsAllWithoutRowsAndHalfWithAsManyAsConstants) {
 EnumSet<Unfitted> UnfittedOf(const char* model, const char* train = "full") {
   TrainingSpec training{.seq_len = 4096};
   training.options.train = ParseTrainedParts(train).value();
-  return UnfittedOf(FindModel(model).value(), training);
+  return UnfittedOf(FindModel(model).value(), training, DeviceKind::kCuda);
 }
 
 // The efficiency of the kernels of such layers is chosen.
@@ -93,17 +93,32 @@ TEST(Unfitted, AreLayersExpertsFrozenWeightsAndOptions) {
   }
   EXPECT_EQ(UnfittedOf("llama-3-8b", "lora:16"), EnumSet<Unfitted>({Unfitted::kFrozenWeights}));
   TrainingSpec training{.seq_len = 4096, .options = {.document_tokens = 2048}};
-  EXPECT_EQ(planner::UnfittedOf(FindModel("llama-3-8b").value(), training),
+  EXPECT_EQ(planner::UnfittedOf(FindModel("llama-3-8b").value(), training, DeviceKind::kCuda),
             EnumSet<Unfitted>({Unfitted::kOptions}));
   training.options.document_tokens = 4096;
-  EXPECT_TRUE(planner::UnfittedOf(FindModel("llama-3-8b").value(), training).empty());
+  EXPECT_TRUE(
+      planner::UnfittedOf(FindModel("llama-3-8b").value(), training, DeviceKind::kCuda).empty());
+}
+
+TEST(Unfitted, AreWideNumberFormatsOnDevicesThatTrainInNarrowerOnes) {
+  const auto unfitted = [](Precision precision, DeviceKind kind) {
+    return planner::UnfittedOf(FindModel("llama-3-8b").value(),
+                               {.seq_len = 4096, .precision = precision}, kind);
+  };
+  const EnumSet<Unfitted> format({Unfitted::kNumberFormat});
+  EXPECT_EQ(unfitted(Precision::kFp64, DeviceKind::kCpu), format);
+  EXPECT_EQ(unfitted(Precision::kFp64, DeviceKind::kCuda), format);
+  EXPECT_EQ(unfitted(Precision::kFp32, DeviceKind::kCuda), format);
+  EXPECT_TRUE(unfitted(Precision::kFp32, DeviceKind::kCpu).empty());
+  EXPECT_TRUE(unfitted(Precision::kMxfp8, DeviceKind::kCuda).empty());
 }
 
 // With compile=off there is a profile of its own, which has its own spread.
 TEST(Unfitted, IsNoOptionThatChoosesAProfile) {
   TrainingSpec training{.seq_len = 4096};
   ASSERT_TRUE(run_option::ReadCompile("off", training.options).ok());
-  EXPECT_TRUE(planner::UnfittedOf(FindModel("llama-3-8b").value(), training).empty());
+  EXPECT_TRUE(
+      planner::UnfittedOf(FindModel("llama-3-8b").value(), training, DeviceKind::kCuda).empty());
 }
 
 TEST(StepTimeSigma, AddsWhatIsUnfittedAsIndependentErrors) {

@@ -46,5 +46,13 @@ TEST(ClusterPresets, SayWhatTheClusterIs) {
   EXPECT_EQ(variant.median_error, std::nullopt);
 }
 
+TEST(ClusterPresets, ADeviceWithoutBf16HasItsPeakInFp16) {
+  const ClusterPreset v100 = ListedCluster("v100-16");
+  EXPECT_EQ(v100.peak_bf16_flops, 0.0);
+  EXPECT_EQ(v100.peak_half_flops, 125e12);
+  EXPECT_EQ(v100.memory_bytes_per_s, 9e11);
+  EXPECT_THAT(v100.other_names, testing::Contains("v100"));
+}
+
 }  // namespace
 }  // namespace meshwright::planner

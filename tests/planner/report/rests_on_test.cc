@@ -51,6 +51,9 @@ TEST(RestsOn, NamesThePartsOfAClusterThatItsBasesRunsSayNothingOf) {
               HasSubstr("h100:8x4,ib=200Gb: fitted to 70 measured runs of 1 source (llm-foundry), "
                         "but its network between nodes is yours and unmeasured: the interval is "
                         "wider"));
+  EXPECT_THAT(slower.uncovered,
+              ElementsAre("of h100:8x4,ib=200Gb its network between nodes is yours"));
+  EXPECT_TRUE(RestsOnOf("h100").uncovered.empty());
   EXPECT_GT(slower.step_time_sigma, 2.0 * RestsOnOf("h100").step_time_sigma);
   EXPECT_EQ(RestsOnOf("h100:8x4").step_time_sigma, RestsOnOf("h100").step_time_sigma);
   EXPECT_THAT(RestsOnOf("h100:8x4,eth=100Gb,link=60GB").sentence,
@@ -66,6 +69,7 @@ TEST(RestsOn, NamesWhatNoFitHasSeen) {
       HasSubstr(
           "; few runs with experts were fitted, so the interval is wider; both fitted to runs "
           "of others"));
+  EXPECT_THAT(experts.uncovered, ElementsAre("few runs with experts were fitted"));
   const TrainingSpec training{.seq_len = 4096, .options = {.loss_chunks = 8}};
   const RestsOn chunked = RestsOnOf(cluster, profile, FindModel("llama-3-8b").value(), training);
   EXPECT_THAT(chunked.sentence, HasSubstr("no run with these options was fitted"));

@@ -72,6 +72,22 @@ TEST_F(CommandTree, HelpSaysWhatIsRequiredAndTheDefaults) {
   EXPECT_THAT(help, HasSubstr("(default text)"));
 }
 
+TEST_F(CommandTree, ACommandAloneIsThatOfTheTree) {
+  std::set<std::string> made_with_all;
+  for (CLI::App* command : app_->get_subcommands({})) {
+    const std::unique_ptr<CLI::App> app = cli::MakeCommand(context_, command->get_name());
+    const std::vector<CLI::App*> made = app->get_subcommands({});
+    if (made.size() > 1) {
+      made_with_all.insert(command->get_name());
+      continue;
+    }
+    ASSERT_EQ(made.size(), 1u);
+    EXPECT_EQ(made.front()->get_name(), command->get_name());
+    EXPECT_EQ(CommandsOf(*made.front()).size(), CommandsOf(*command).size());
+  }
+  EXPECT_EQ(made_with_all, (std::set<std::string>{"completion", "help", "man", "version"}));
+}
+
 TEST_F(CommandTree, EveryCommandHasAnExample) {
   for (CLI::App* command : Leaves()) {
     EXPECT_FALSE(ExamplesOf(*command).empty()) << CommandPath(*command);

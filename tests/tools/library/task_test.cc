@@ -48,6 +48,20 @@ TEST(Task, TakesTheArgumentsOfItsSession) {
   EXPECT_EQ(answer["done"]["error"]["code"], "UNAVAILABLE");
 }
 
+TEST(Task, RepeatsAFlagForEachItemOfItsList) {
+  json request = json::parse(kEstimate);
+  request["arguments"]["measured"] = {"tp2.pp2.dp4 step=2.9s memory=60GiB",
+                                      "tp4.pp2.dp2 step=3.1s"};
+  const json answer = Ask(request.dump());
+  ASSERT_EQ(answer["outputs"].size(), 1u) << answer;
+  EXPECT_EQ(answer["outputs"][0]["measured"].size(), 2u);
+}
+
+TEST(Task, NamesTheCommandsWhereItsOwnIsNotKnown) {
+  const json answer = Ask(R"({"command": "recomend"})");
+  EXPECT_THAT(answer["done"]["error"]["message"].get<std::string>(), HasSubstr("recommend"));
+}
+
 TEST(Task, HasOneLastEvent) {
   Task task(*OpenSession("{}"), kEstimate);
   bool done = false;
@@ -62,7 +76,8 @@ TEST(Task, HasOneLastEvent) {
 TEST(Task, WaitsNoLongerThanIsAsked) {
   Task task(*OpenSession("{}"), R"({"command": "scale", "arguments": {"model": "llama-3-405b",
       "cluster": "h100", "gpus": "1024..16384", "seq_len": 8192, "global_batch": 2048}})");
-  EXPECT_EQ(task.Next(absl::Milliseconds(1)), std::nullopt);
+  const std::optional<Event> event = task.Next(absl::Milliseconds(1));
+  EXPECT_TRUE(!event || event->kind == Event::Kind::kProgress);
 }
 
 TEST(Session, RefusesArgumentsThatAreNoObject) {

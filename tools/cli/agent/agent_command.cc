@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
 #include "base/system/run_program.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
@@ -21,6 +22,7 @@
 #include "executor/gang/own_address.h"
 #include "executor/host/cores.h"
 #include "executor/host/host.h"
+#include "executor/host/host_load.h"
 #include "executor/trial/trial_runner.h"
 #include "executor/trial/worker_version.h"
 #include "planner/catalog/catalog.h"
@@ -30,6 +32,7 @@
 #include "tools/cli/common/benchmark_text.h"
 #include "tools/cli/common/device_profile.h"
 #include "tools/cli/common/devices_flag.h"
+#include "tools/cli/common/quiet_benchmark.h"
 #include "tools/cli/common/runner_flags.h"
 #include "tools/cli/common/server_flags.h"
 #include "tools/cli/common/stop_request.h"
@@ -98,10 +101,36 @@ trial::BenchmarkPlan PlanOf(const AgentFlags& flags, const agent::AgentOptions& 
           .budget_s = flags.benchmark_budget_s};
 }
 
-// Returns the benchmark that an earlier agent kept of the same devices, or measures them now.
-absl::StatusOr<planner::DeviceBenchmark> KeptOrMeasured(const AgentFlags& flags,
-                                                        const agent::AgentOptions& options,
-                                                        const StopRequest& stop) {
+constexpr absl::Duration kLoadWindow = absl::Milliseconds(200);
+
+absl::StatusOr<QuietBenchmark> MeasuredNow(const agent::AgentOptions& options,
+                                           const trial::BenchmarkPlan& plan,
+                                           const StopRequest& stop) {
+  SayOfAgent(
+      options, LogLevel::kInfo,
+      absl::StrFormat("measuring the devices for about %.1f s (--no-benchmark leaves it out)",
+                      plan.budget_s));
+  return MeasureWhileQuiet(
+      [&] {
+        return MeasureDevices(plan, {.worker_path = options.worker_path,
+                                     .cancelled = [&stop] { return stop.Requested(); },
+                                     .progress = {}});
+      },
+      [] { return host::IdleShareDuring([] { absl::SleepFor(kLoadWindow); }); },
+      [&options](double idle_share) {
+        SayOfAgent(
+            options, LogLevel::kWarning,
+            absl::StrFormat("the machine is busy: its processors are idle for %.0f %% of the "
+                            "time, and a benchmark needs %.0f %%",
+                            100.0 * idle_share, 100.0 * kQuietIdleShare));
+      });
+}
+
+// Returns the benchmark that an earlier agent kept of the same devices, or measures them now. A
+// benchmark beside other programs is not kept: the next agent measures again.
+absl::StatusOr<QuietBenchmark> KeptOrMeasured(const AgentFlags& flags,
+                                              const agent::AgentOptions& options,
+                                              const StopRequest& stop) {
   const trial::BenchmarkPlan plan = PlanOf(flags, options);
   const std::string folder = BenchmarkDir(flags);
   const std::string path = folder.empty() ? "" : KeptBenchmarkPath(folder, plan);
@@ -110,33 +139,27 @@ absl::StatusOr<planner::DeviceBenchmark> KeptOrMeasured(const AgentFlags& flags,
       SayOfAgent(
           options, LogLevel::kInfo,
           absl::StrCat("devices as measured on ", kept->date, " (--benchmark measures again)"));
-      return *kept;
+      return QuietBenchmark{*kept};
     }
   }
-  SayOfAgent(
-      options, LogLevel::kInfo,
-      absl::StrFormat("measuring the devices for about %.1f s (--no-benchmark leaves it out)",
-                      plan.budget_s));
-  ASSIGN_OR_RETURN(planner::DeviceBenchmark benchmark,
-                   MeasureDevices(plan, {.worker_path = options.worker_path,
-                                         .cancelled = [&stop] { return stop.Requested(); },
-                                         .progress = {}}));
-  if (path.empty()) return benchmark;
-  if (const absl::Status status = KeepBenchmark(path, benchmark); !status.ok()) {
+  ASSIGN_OR_RETURN(QuietBenchmark measured, MeasuredNow(options, plan, stop));
+  if (path.empty() || !measured.quiet()) return measured;
+  if (const absl::Status status = KeepBenchmark(path, measured.benchmark); !status.ok()) {
     SayOfAgent(options, LogLevel::kWarning,
                absl::StrCat("can't keep what was measured: ", status.message()));
   }
-  return benchmark;
+  return measured;
 }
 
 absl::StatusOr<planner::ClusterSpec> MeasuredCluster(const AgentFlags& flags,
                                                      const agent::AgentOptions& options,
                                                      const StopRequest& stop,
                                                      CommandContext& context) {
-  ASSIGN_OR_RETURN(const planner::DeviceBenchmark benchmark, KeptOrMeasured(flags, options, stop));
+  ASSIGN_OR_RETURN(const QuietBenchmark measured, KeptOrMeasured(flags, options, stop));
   ASSIGN_OR_RETURN(const std::vector<planner::ClusterSpec> known,
                    BaseClusters(context.files, /*base=*/"", context.host_cores));
-  ASSIGN_OR_RETURN(planner::BenchmarkedCluster made, ProfileOf(benchmark, known));
+  ASSIGN_OR_RETURN(planner::BenchmarkedCluster made, ProfileOf(measured.benchmark, known));
+  if (!measured.quiet()) MarkBusy(measured.idle_share, made.cluster);
   int64_t& memory_bytes = made.cluster.device.memory_bytes;
   memory_bytes = std::min(memory_bytes, options.memory_limit_bytes.value_or(memory_bytes));
   return made.cluster;

@@ -10,7 +10,9 @@ namespace meshwright::cli {
 absl::Status RunJsonRequest(const CommandTree& tree, JsonRequest request,
                             const nlohmann::ordered_json& defaults, const CheckRequest& check,
                             CommandContext& context) {
-  const std::unique_ptr<CLI::App> app = tree.make(context);
+  const std::string_view top =
+      std::string_view(request.command).substr(0, request.command.find(' '));
+  const std::unique_ptr<CLI::App> app = tree.make(context, top);
   ASSIGN_OR_RETURN(CLI::App * command, JsonCommand(*app, request.command));
   if (check) RETURN_IF_ERROR(check(*command));
   AddDefaults(defaults, *command, request);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -16,8 +17,9 @@ namespace meshwright::cli {
 
 // The command line as a whole, for commands that run other commands.
 struct CommandTree {
-  // Makes the tree of commands, which use the context when they run.
-  std::function<std::unique_ptr<CLI::App>(CommandContext&)> make;
+  // Makes the command `name` of the top, which uses the context when it runs; all commands if there
+  // is none of this name (MakeCommand() in tools/cli/app.h).
+  std::function<std::unique_ptr<CLI::App>(CommandContext&, std::string_view name)> make;
   // Parses words, runs the command that they name and returns the exit code (tools/cli/app.h).
   std::function<int(CLI::App&, const std::vector<std::string>&, CommandContext&)> run;
 };

@@ -110,7 +110,9 @@ class WordWriter {
     for (const ordered_json& value : list) {
       ASSIGN_OR_RETURN(texts.emplace_back(), TextOf(argument, value));
     }
-    if (option.get_items_expected_max() > 1) {
+    const bool repeats = option.get_items_expected_max() > 1 ||
+                         option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+    if (repeats) {
       for (const std::string& text : texts) AddValue(option, text);
     } else {
       AddValue(option, absl::StrJoin(texts, ","));

@@ -130,9 +130,17 @@ Finding JudgeTrial(const wire::DeviceSet& devices, const absl::Status& ran) {
 
 Finding JudgeServer(const std::string& address, const absl::StatusOr<ServerAnswer>& answer,
                     const std::string& own_version, absl::Time now) {
+  // A server knows a caller before it looks at the caller's role, and agents may not list agents.
+  if (absl::IsPermissionDenied(answer.status())) {
+    return {"server", Verdict::kOk,
+            absl::StrCat(address,
+                         " answers and takes this token or certificate, whose role may connect "
+                         "agents but not list them"),
+            ""};
+  }
   if (!answer.ok()) {
     return {"server", Verdict::kProblem, Sentence(answer.status()),
-            absl::IsUnauthenticated(answer.status()) || absl::IsPermissionDenied(answer.status())
+            absl::IsUnauthenticated(answer.status())
                 ? "it answers, and does not take this token or certificate: meshwright token list"
                 : "is meshwright serve running there, and does a firewall let this machine in?"};
   }

@@ -120,7 +120,7 @@ ordered_json McpServer::Listings() {
                             .binary_dir = context_.binary_dir,
                             .now_s = context_.now_s,
                             .interrupted = context_.interrupted};
-  const std::unique_ptr<CLI::App> app = options_.tree.make(context);
+  const std::unique_ptr<CLI::App> app = options_.tree.make(context, {});
   ordered_json listings = ordered_json::array();
   for (const McpTool& tool : tools_) {
     listings.push_back(McpListing(tool, **JsonCommand(*app, tool.command)));

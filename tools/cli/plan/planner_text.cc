@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "base/text/string_view.h"
 #include "planner/spec/run_option_table.h"
@@ -110,9 +111,14 @@ bool IsUnmeasured(const planner::RestsOn& rests_on) {
 }
 
 std::string BriefEvidence(const planner::RestsOn& rests_on) {
-  return absl::StrCat("rests on ", BriefEvidence(rests_on.cluster), " and ",
-                      BriefEvidence(rests_on.framework), ", ", WhoseRuns(rests_on),
-                      IsUnmeasured(rests_on) ? ": the interval is wider for it" : "");
+  std::string text = absl::StrCat("rests on ", BriefEvidence(rests_on.cluster), " and ",
+                                  BriefEvidence(rests_on.framework), ", ", WhoseRuns(rests_on));
+  std::vector<std::string> reasons = rests_on.uncovered;
+  if (IsUnmeasured(rests_on)) reasons.insert(reasons.begin(), "a part was never measured");
+  if (!reasons.empty()) {
+    absl::StrAppend(&text, "; the interval is wider: ", absl::StrJoin(reasons, "; "));
+  }
+  return text;
 }
 
 }  // namespace

@@ -65,16 +65,18 @@ Table TableOf(const std::vector<planner::ModelPreset>& presets) {
 }
 
 Table TableOf(const std::vector<planner::ClusterPreset>& presets) {
-  Table table({"cluster", "device", "per node", "GiB", "bf16 TFLOP/s", "GB/s in a node",
-               "GB/s between", "evidence", "error", "based on"});
+  Table table({"cluster", "device", "per node", "GiB", "memory GB/s", "16-bit TFLOP/s",
+               "GB/s in a node", "GB/s between", "evidence", "error", "based on", "also"});
   for (const planner::ClusterPreset& preset : presets) {
-    table.Add(
-        {preset.name, OrUnknown(preset.device),
-         FigureCell(static_cast<double>(preset.devices_per_node)),
-         preset.memory_bytes > 0 ? FormatGib(preset.memory_bytes) : kUnknown,
-         FigureCell(preset.peak_bf16_flops / 1e12), FigureCell(preset.scale_up_bytes_per_s / 1e9),
-         FigureCell(preset.scale_out_bytes_per_s / 1e9), EvidenceCell(preset.name, preset.evidence),
-         ErrorCell(preset.median_error), OrUnknown(preset.based_on)});
+    table.Add({preset.name, OrUnknown(preset.device),
+               FigureCell(static_cast<double>(preset.devices_per_node)),
+               preset.memory_bytes > 0 ? FormatGib(preset.memory_bytes) : kUnknown,
+               FigureCell(preset.memory_bytes_per_s / 1e9),
+               FigureCell(preset.peak_half_flops / 1e12),
+               FigureCell(preset.scale_up_bytes_per_s / 1e9),
+               FigureCell(preset.scale_out_bytes_per_s / 1e9),
+               EvidenceCell(preset.name, preset.evidence), ErrorCell(preset.median_error),
+               OrUnknown(preset.based_on), absl::StrJoin(preset.other_names, ", ")});
   }
   return table;
 }

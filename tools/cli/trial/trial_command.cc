@@ -192,10 +192,14 @@ void Print(const TrialFlags& flags, const planner::Layout& layout, const Predict
 
 absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const OutputFile trace_file, context.files.Claim("trace", flags.trace));
-  ASSIGN_OR_RETURN(planner::Layout layout, planner::ParseLayout(flags.layout));
+  // A text that is no layout is refused before the devices are looked for.
+  RETURN_IF_ERROR(planner::ParseLayout(flags.layout).status());
   ASSIGN_OR_RETURN(const std::optional<ChosenRunner> runner, flags.runner.Read());
   ASSIGN_OR_RETURN(const wire::DeviceSet devices,
                    ResolveDevices(flags.devices, context.worker_path(), context));
+  // A slice's devices are not those of its layout.
+  const auto layout_devices = flags.slice ? std::nullopt : std::optional<int64_t>(devices.count);
+  ASSIGN_OR_RETURN(planner::Layout layout, planner::ParseLayoutOn(flags.layout, layout_devices));
   std::optional<int64_t> memory_limit_bytes;
   if (flags.memory_limit_gib) {
     ASSIGN_OR_RETURN(memory_limit_bytes, ParseMemoryLimit(*flags.memory_limit_gib));

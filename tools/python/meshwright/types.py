@@ -283,6 +283,8 @@ class RestsOn(TypedDict):
         step_low_s and step_high_s are computed from it and from `level`
     level: How near the question is to runs that the presets were fitted to: fitted_source, framework_and_chip,
         framework, chip or neither
+    uncovered: The parts of the question that no measured run of the presets covers and that widen the interval, each
+        as a clause: "few runs with experts were fitted"
     sentence: The facts of this message in words
     """
 
@@ -290,6 +292,7 @@ class RestsOn(TypedDict):
     framework: Evidence
     step_time_sigma: float
     level: str
+    uncovered: List[str]
     sentence: str
 
 
@@ -1026,14 +1029,14 @@ class _ClusterDevice(TypedDict):
     cudnn_ratio: Rate over FlashAttention-2's
     straggler_sigma: Spread of device speeds, a share
     step_time_sigma: Spread of measured over predicted step times
-    kernel_launch_s: Host time of one kernel, seconds
+    kernel_launch_s: Host time of one kernel, seconds; 4.5 us by default
     compute_units: Units that tiles are spread over
     tile_m: Rows of an output tile
     tile_n: Columns of an output tile
-    context_bytes: Device context and libraries, bytes
-    communicator_bytes: Buffers of one communicator, bytes
+    context_bytes: Device context and libraries, bytes; 1 GiB by default
+    communicator_bytes: Buffers of one communicator, bytes; 512 MiB by default
     point_to_point_communicator_bytes: Of one that only passes messages, bytes
-    matmul_workspace_bytes: What matmuls' library holds, bytes
+    matmul_workspace_bytes: What matmuls' library holds, bytes; cuBLAS's by default
     """
 
     name: str
@@ -2553,10 +2556,13 @@ class _ListAnswerClusterPresets(TypedDict):
     """Keys that are always there.
 
     name: The preset's name
+    other_names: Other names of the preset
     device: Name of the cluster's device
     devices_per_node: Number of devices that the link inside a node connects
     memory_bytes: Memory of a device as the driver reports it, bytes
+    memory_bytes_per_s: Bandwidth of a device's memory by the data sheet, bytes per second
     peak_bf16_flops: Peak of a device's dense bf16 matrix products, FLOP/s; 0 if it has none
+    peak_half_flops: Peak of a device's dense matrix products in bf16 or, if it has none in bf16, in fp16, FLOP/s
     scale_up_bytes_per_s: Bandwidth of the link inside a node by the data sheet, one way, bytes per second
     scale_out_bytes_per_s: Bandwidth of the link between nodes by the data sheet, one way, bytes per second
     evidence: Evidence behind the figures; `evidence.name` is the preset that was fitted
@@ -2564,10 +2570,13 @@ class _ListAnswerClusterPresets(TypedDict):
     """
 
     name: str
+    other_names: List[str]
     device: str
     devices_per_node: int
     memory_bytes: int
+    memory_bytes_per_s: float
     peak_bf16_flops: float
+    peak_half_flops: float
     scale_up_bytes_per_s: float
     scale_out_bytes_per_s: float
     evidence: Evidence

@@ -92,6 +92,14 @@ TEST(Findings, AServerIsJudgedByAnswerVersionAndClock) {
   EXPECT_THAT(judge(absl::UnauthenticatedError("unknown token")).advice, HasSubstr("token list"));
 }
 
+// An agent's token connects agents, and may not list them.
+TEST(Findings, AServerThatKnowsAnAgentsTokenIsRight) {
+  const Finding known = JudgeServer(
+      "10.0.0.1:7077", absl::PermissionDeniedError("has the role agent"), "1.2.0", absl::Now());
+  EXPECT_EQ(known.verdict, Verdict::kOk);
+  EXPECT_THAT(known.found, HasSubstr("10.0.0.1:7077 answers and takes this token"));
+}
+
 TEST(Findings, TheWorstDecides) {
   EXPECT_EQ(WorstOf({}), Verdict::kOk);
   EXPECT_EQ(WorstOf({{"a", Verdict::kWarning, "", ""}, {"b", Verdict::kOk, "", ""}}),

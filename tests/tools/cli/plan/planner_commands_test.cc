@@ -359,9 +359,10 @@ TEST(ListCommand, SaysWhatModelsAre) {
 TEST(ListCommand, SaysWhatClustersAre) {
   const std::string text = RunCommand({"list", "clusters"}).out;
   EXPECT_THAT(text, testing::StartsWith("cluster "));
-  EXPECT_THAT(text, testing::ContainsRegex(
-                        "\nh100 +H100 SXM.* 8 +79.15 +989 +450 +50 +fitted to [0-9]+ runs +"));
-  EXPECT_THAT(text, testing::ContainsRegex("\nh100-94 .* data sheet +- +h100 *\n"));
+  EXPECT_THAT(text,
+              testing::ContainsRegex(
+                  "\nh100 +H100 SXM.* 8 +79.15 +3,350 +989 +450 +50 +fitted to [0-9]+ runs +"));
+  EXPECT_THAT(text, testing::ContainsRegex("\nh100-94 .* data sheet +- +h100 +h100-sxm-94\n"));
   const json answer = json::parse(RunCommand({"list", "clusters", "--format", "json"}).out);
   ASSERT_EQ(answer["clusters"].size(), answer["cluster_presets"].size());
   for (const json& preset : answer["cluster_presets"]) {

@@ -46,6 +46,11 @@ class Outcome(typing.NamedTuple):
     err: str
 
 
+class Run(typing.NamedTuple):
+    outcomes: list[Outcome]
+    ended: bool  # whether all that the page started ended on SIGTERM, within LIMIT_S of the page's begin
+
+
 def waits_for(text: str) -> str | None:
     """What a command says that goes on behind an `&`; None where nothing has to be waited for."""
     if not re.search(r"(?<![&>])&(?![&>])", re.sub(r"'[^']*'|\"[^\"]*\"", "", text)):
@@ -79,7 +84,7 @@ def is_possible() -> bool:
 
 
 def run(commands: list[page.Command], files: dict[str, str], bin_dir: pathlib.Path,
-        variables: dict[str, str]) -> list[Outcome]:
+        variables: dict[str, str]) -> Run:
     """Ends at the first command that fails. What is missing behind it did not run."""
     with tempfile.TemporaryDirectory(prefix="mw-page-") as top:
         folder, log, home = (pathlib.Path(top, name) for name in ("work", "log", "home"))
@@ -92,12 +97,14 @@ def run(commands: list[page.Command], files: dict[str, str], bin_dir: pathlib.Pa
         with subprocess.Popen([*unshare(), "bash", "-c", script(commands)], cwd=folder, env=environment,
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               start_new_session=True) as shell:
+            ended = True
             try:
                 shell.wait(LIMIT_S)
             except subprocess.TimeoutExpired:
+                ended = False
                 os.killpg(shell.pid, signal.SIGKILL)
-        return [outcome for number, command in enumerate(commands)
-                for outcome in [outcome_of(log, number, command)] if outcome]
+        return Run([outcome for number, command in enumerate(commands)
+                    for outcome in [outcome_of(log, number, command)] if outcome], ended)
 
 
 def outcome_of(log: pathlib.Path, number: int, command: page.Command) -> Outcome | None:

@@ -54,10 +54,14 @@ def check(path: pathlib.Path, bin_dir: pathlib.Path) -> tuple[str, list[str], li
     """What to say of the page, its faults, and what ran."""
     started = time.monotonic()
     commands = page.commands_to_run(path, VARIABLES)
-    outcomes = page_shell.run(commands, page.files_of(path), bin_dir, VARIABLES) if commands else []
+    if not commands:
+        return f"{path.name}: no commands", [], []
+    outcomes, ended = page_shell.run(commands, page.files_of(path), bin_dir, VARIABLES)
     faults = [report(path.name, outcome, fault) for outcome in outcomes if (fault := fault_of(outcome))]
     if len(outcomes) < len(commands) and not faults:
         faults.append(f"{path.name}: {commands[len(outcomes)].text} did not run\n")
+    if not ended and not faults:
+        faults.append(f"{path.name}: what it started did not end on SIGTERM\n")
     said = f"{path.name}: {len(outcomes)} of {len(commands)} commands in {time.monotonic() - started:.1f} s"
     for block in page.blocks(path):
         if page.lacks(block, VARIABLES):

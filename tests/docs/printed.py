@@ -11,41 +11,36 @@ class Varying(typing.NamedTuple):
     command: str  # expression: of which commands
     what: str  # expression: what differs
     stands: str  # what both texts have in its place
-    but_not: str = r"$^"  # expression: lines that are compared as they are
-    spaces: bool = False  # whether columns move with it: then a run of blanks counts as one
+    but_not: str = r"(?!)"  # expression: lines that are compared as they are
+    moves_columns: bool = False  # then a run of blanks counts as one
+    over_lines: bool = False  # whether what differs may be broken over two lines
 
 
 NUMBER = r"\d[\d,]*(?:\.\d+)?"
-# A trial's losses, norms and bytes are the same on every run; everything else that it measures is not.
+SAME_ON_EVERY_RUN = r"^(losses|gradient norms):"
 VARYING = (
-    Varying(r"", rf"found in\s+{NUMBER}\s(?:us|ms|s)\b", "found in TIME"),
+    Varying(r"", rf"found in\s+{NUMBER}\s(?:us|ms|s)\b", "found in TIME", over_lines=True),
     Varying(r"", r"\b20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?)?", "DATE"),
     Varying(r"^meshwright trial", rf"(?<![\w.])(?:{NUMBER})(?: (?:us|ms|s|%|GFLOP/s)(?!\w))", "FIGURE",
-            but_not=r"^(losses|gradient norms):", spaces=True),
-    Varying(r"^meshwright trial", r"(?<![\w.])\d[\d,]*\.\d+\b", "FIGURE", but_not=r"^(losses|gradient norms):",
-            spaces=True),
+            but_not=SAME_ON_EVERY_RUN, moves_columns=True),
+    Varying(r"^meshwright trial", r"(?<![\w.])\d[\d,]*\.\d+\b", "FIGURE", but_not=SAME_ON_EVERY_RUN, moves_columns=True),
     Varying(r"^meshwright trial", r"\d+ bytes \(FIGURE GiB\) are available|gib FIGURE", "AVAILABLE"),
-    Varying(r"^meshwright sweep (show|start|watch)|^meshwright history", rf"(?<![\w.])(?:{NUMBER}) (?:us|ms|s|%)(?!\w)",
-            "FIGURE", spaces=True),
-    Varying(r"^meshwright (token|sweep ask)", r"\bmwt_\w+|\b\d+-[0-9a-f]{8,}", "TOKEN"),
 )
 
 
+def replaced(one: Varying, text: str) -> str:
+    if re.search(one.but_not, text):
+        return text
+    text = re.sub(one.what, one.stands, text)
+    return re.sub(r" +", " ", text).strip() if one.moves_columns else text
+
+
 def normal(command: str, text: str) -> str:
+    """The text with what may differ replaced, and without blanks at the ends of its lines."""
     lines = "\n".join(line.rstrip() for line in text.strip("\n").split("\n"))
     for one in VARYING:
-        if not re.search(one.command, command):
-            continue
-        if one.what.startswith("found in"):  # may be broken over two lines
-            lines = re.sub(one.what, one.stands, lines)
-            continue
-        kept = []
-        for line in lines.split("\n"):
-            if not re.search(one.but_not, line):
-                line = re.sub(one.what, one.stands, line)
-                line = re.sub(r" +", " ", line).strip() if one.spaces else line
-            kept.append(line)
-        lines = "\n".join(kept)
+        if re.search(one.command, command):
+            lines = "\n".join(replaced(one, part) for part in ([lines] if one.over_lines else lines.split("\n")))
     return lines
 
 

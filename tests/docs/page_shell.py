@@ -25,11 +25,11 @@ MAY_FAIL = "[ $status -lt 126 ]"
 PRELUDE = """
 set -o pipefail
 ready() {
-  for _ in $(seq 200); do
+  for _ in $(seq 400); do
     grep -qs -- "$2" "$LOG/$1.out" "$LOG/$1.err" && return
     sleep 0.1
   done
-  echo "it did not say '$2' within 20 s" >>"$LOG/$1.err"
+  echo "it did not say '$2' within 40 s" >>"$LOG/$1.err"
   echo 1 >"$LOG/$1.exit"
   exit 1
 }

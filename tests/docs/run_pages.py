@@ -19,7 +19,7 @@ import page_shell
 import printed
 
 SKIPPED = 77
-AT_ONCE = 3  # pages mostly wait, for leases and for agents that measure themselves
+AT_ONCE = 2
 TAIL_LINES = 40
 MEASUREMENTS = "MESHWRIGHT_MEASUREMENTS"
 VARIABLES = {MEASUREMENTS: os.environ.get(MEASUREMENTS, str(page.SOURCE.parent / "shared/data/measured"))}

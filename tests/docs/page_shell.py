@@ -30,7 +30,7 @@ ready() {
     sleep 0.1
   done
   echo "it did not say '$2' within 40 s" >>"$LOG/$1.err"
-  echo 1 >"$LOG/$1.exit"
+  echo 1 0 40 >"$LOG/$1.exit"
   exit 1
 }
 leave() { local left; left=$(jobs -p); [ -z "$left" ] || kill $left 2>/dev/null; wait; }
@@ -44,6 +44,7 @@ class Outcome(typing.NamedTuple):
     exit_code: int | None  # None: it did not end
     out: str
     err: str
+    seconds: float
 
 
 class Run(typing.NamedTuple):
@@ -62,8 +63,8 @@ def waits_for(text: str) -> str | None:
 def script(commands: list[page.Command]) -> str:
     whole = PRELUDE + "".join(f"ip addr add {address}/32 dev lo\n" for address in ADDRESSES)
     for number, command in enumerate(commands):
-        whole += f'{{ {command.text}\n}} >"$LOG/{number}.out" 2>"$LOG/{number}.err" </dev/null\nstatus=$?\n'
-        whole += f'echo $status >"$LOG/{number}.exit"\n'
+        whole += f'began=$EPOCHREALTIME\n{{ {command.text}\n}} >"$LOG/{number}.out" 2>"$LOG/{number}.err" </dev/null\n'
+        whole += f'status=$?\necho $status $began $EPOCHREALTIME >"$LOG/{number}.exit"\n'
         whole += f"{MAY_FAIL if command.printed else '[ $status = 0 ]'} || exit 1\n"
         said = waits_for(command.text)
         if said:
@@ -114,5 +115,5 @@ def outcome_of(log: pathlib.Path, number: int, command: page.Command) -> Outcome
 
     if not (log / f"{number}.out").exists():
         return None
-    code = text("exit").strip()
-    return Outcome(command, int(code) if code else None, text("out"), text("err"))
+    code, began, ended = text("exit").split() or (None, 0, 0)
+    return Outcome(command, None if code is None else int(code), text("out"), text("err"), float(ended) - float(began))

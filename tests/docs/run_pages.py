@@ -21,6 +21,7 @@ import printed
 SKIPPED = 77
 AT_ONCE = 2
 TAIL_LINES = 40
+LONG_S = 5.0
 MEASUREMENTS = "MESHWRIGHT_MEASUREMENTS"
 VARIABLES = {MEASUREMENTS: os.environ.get(MEASUREMENTS, str(page.SOURCE.parent / "shared/data/measured"))}
 
@@ -63,6 +64,9 @@ def check(path: pathlib.Path, bin_dir: pathlib.Path) -> tuple[str, list[str], li
     if not ended and not faults:
         faults.append(f"{path.name}: what it started did not end on SIGTERM\n")
     said = f"{path.name}: {len(outcomes)} of {len(commands)} commands in {time.monotonic() - started:.1f} s"
+    for outcome in outcomes:
+        if outcome.seconds > LONG_S:
+            said += f"\n{path.name}:{outcome.command.line} took {outcome.seconds:.1f} s"
     for block in page.blocks(path):
         if page.lacks(block, VARIABLES):
             said += f"\n{path.name}:{block.line} was left out: {page.lacks(block, VARIABLES)} names no folder"

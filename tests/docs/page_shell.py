@@ -17,7 +17,7 @@ import typing
 import page
 
 ADDRESSES = ("10.0.0.1", "10.0.0.2")
-LIMIT_S = 300
+LIMIT_S = 600
 # What a command that stays says when others can rely on it.
 READY = {"serve": "listening on", "agent": "connected to", "ui": "http://"}
 # Exit codes of a command whose output the page shows: it may show an error.

@@ -7,6 +7,9 @@ import unittest
 
 from module import SOURCE, in_child
 
+sys.path.insert(0, str(SOURCE / "tests/docs"))
+import page  # noqa: E402
+
 NOTEBOOK = SOURCE / "docs/tutorial.ipynb"
 PAGE = SOURCE / "docs/python.md"
 
@@ -39,7 +42,7 @@ class Notebook(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def test_its_python_runs_block_by_block(self):
-        blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+        blocks = ["\n".join(block.lines) for block in page.blocks(PAGE) if block.language == "python"]
         self.assertGreaterEqual(len(blocks), 4)
         script = "\n".join(blocks)
         if not importlib.util.find_spec("pandas"):

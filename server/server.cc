@@ -8,6 +8,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "base/system/heap.h"
 #include "base/system/host_port.h"
 #include "base/text/field_error.h"
@@ -36,6 +37,7 @@ constexpr int64_t kFreeHeapBytes = int64_t{128} << 20;
 // written, later calls can wait.
 constexpr int32_t kThreadsThatWait = 32;
 constexpr std::chrono::seconds kStopDeadline(2);
+constexpr absl::Duration kMostStopTime = absl::Seconds(4);
 constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
 // A peer that has not finished TLS and sent the first frame of HTTP/2 within this time is
 // disconnected.
@@ -181,6 +183,7 @@ absl::Status Server::Listen() {
   if (options_.metrics != nullptr) factories.push_back(options_.metrics->Interceptors());
   factories.push_back(std::make_unique<HealthWatchLimit>(kMostHealthWatchers, &health_watchers_));
   factories.push_back(guard_.Interceptors());
+  factories.push_back(open_calls_.Interceptors());
   builder.experimental().SetInterceptorCreators(std::move(factories));
   builder.RegisterService(&planner_service_);
   builder.RegisterService(&sweeps_service_);
@@ -304,6 +307,27 @@ void Server::RunTimer() {
   }
 }
 
+// grpc::Server::Shutdown() ends calls at its deadline, but then waits for them without one.
+void Server::StopGrpc() {
+  absl::Notification stopped;
+  std::thread shutdown([this, &stopped] {
+    grpc_->Shutdown(std::chrono::system_clock::now() + kStopDeadline);
+    gateway_.reset();  // it waits for its calls
+    stopped.Notify();
+  });
+  if (!stopped.WaitForNotificationWithTimeout(kMostStopTime)) {
+    if (options_.log) {
+      options_.log({.level = LogLevel::kError,
+                    .message = absl::StrCat("ends without ", open_calls_.ToText(),
+                                            ", which gRPC has not ended within ",
+                                            absl::FormatDuration(kMostStopTime))});
+    }
+    options_.leave_calls();
+  }
+  shutdown.join();
+  grpc_->Wait();
+}
+
 void Server::Stop() {
   if (stopping_.exchange(true)) return;
   // Load balancers hear of it before calls fail.
@@ -316,11 +340,7 @@ void Server::Stop() {
   guard_.Stop();
   if (listener_ != nullptr) listener_->Stop();
   http_.reset();
-  gateway_.reset();
-  if (grpc_ != nullptr) {
-    grpc_->Shutdown(std::chrono::system_clock::now() + kStopDeadline);
-    grpc_->Wait();
-  }
+  if (grpc_ != nullptr) StopGrpc();
   // gRPC does not yet wait for a call that is still being checked.
   if (checker_ != nullptr) checker_->Close();
   if (timer_.joinable()) {

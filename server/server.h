@@ -6,13 +6,15 @@
 // - Until the store is open, calls end with UNAVAILABLE and the health service says NOT_SERVING.
 // - Searches run on threads of their own, and so do calls that wait until their changes are stored.
 // - Stop() first makes the health service say NOT_SERVING, ends every call within 2 s, and leaves
-//   the store consistent. If the store can be written, every decision is stored.
+//   the store consistent. If the store can be written, every decision is stored. Where gRPC has not
+//   ended a call after 4 s, Stop() logs the call's method and ends the process.
 // - A port that other machines can reach uses TLS. With TLS, every caller authenticates
 //   (server/calls/access.h).
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -34,6 +36,7 @@
 #include "server/calls/connection_guard.h"
 #include "server/calls/connection_listener.h"
 #include "server/calls/limits.h"
+#include "server/calls/open_calls.h"
 #include "server/calls/search_pool.h"
 #include "server/gateway/gateway.h"
 #include "server/http/http_server.h"
@@ -61,8 +64,8 @@ struct HttpOptions {
 struct ServerOptions {
   // HOST:PORT; port 0 picks a free one. Empty: calls come over HTTP/1.1 alone, and no agents.
   std::string listen = "127.0.0.1:7077";
-  std::optional<HttpOptions> http;        // none: no page
-  std::optional<ServerTls> tls;           // without it, plain text on loopback only
+  std::optional<HttpOptions> http;  // none: no page
+  std::optional<ServerTls> tls;     // without it, plain text on loopback only
   // Opens the tokens in the store's database. Required with TLS; called once the store is open.
   TokenOpener open_tokens;
   int32_t host_cores = 1;  // physical cores of this machine, for clusters of CPU processes
@@ -82,6 +85,9 @@ struct ServerOptions {
   Recommender recommend = planner::AnswerRecommend;
   LimitOptions limits;
   HeldLimits held;
+  // Ends the process where gRPC does not end its calls: their handlers use the server's objects,
+  // which can't be destroyed then. Must not return.
+  std::function<void()> leave_calls = [] { std::_Exit(EXIT_FAILURE); };
 };
 
 using StoreOpener = std::function<absl::StatusOr<std::unique_ptr<db::SweepStore>>()>;
@@ -124,6 +130,7 @@ class Server {
   absl::Status WarnWhereNobodyCanCall();
   // Sets the status of the standard health service.
   void SayServing(bool serving);
+  void StopGrpc();
   void RunTimer();
 
   const ServerOptions options_;
@@ -134,6 +141,7 @@ class Server {
   Access access_;
   std::shared_ptr<CallChecker> checker_;  // set by Listen(), with TLS
   ConnectionGuard guard_;
+  OpenCalls open_calls_;
   CallDispatcher dispatcher_;
   EventHub hub_;
   std::unique_ptr<db::TokenStore> tokens_;  // set by Begin(), with TLS

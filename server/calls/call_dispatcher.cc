@@ -10,6 +10,7 @@
 namespace meshwright::server {
 
 absl::Status CallDispatcher::CheckOpen() const {
+  if (stopping_->load()) return ServerStops();
   if (open_.load()) return absl::OkStatus();
   return absl::UnavailableError(
       "the server is opening its database and answers once that is done: try again");

@@ -47,7 +47,7 @@ class CallDispatcher {
   // Starts to admit calls.
   void Open() { open_.store(true); }
 
-  // Returns Unavailable before Open().
+  // Returns Unavailable before Open() and once the server stops.
   absl::Status CheckOpen() const;
   // Tells the guard that the request arrived. Returns the errors of CheckOpen(), and
   // InvalidArgument if the request or one of its fields is too long.

@@ -20,14 +20,14 @@ void AskStream::End(const absl::Status& status, v1::AskResponse answer) {
   absl::MutexLock lock(&mutex_);
   ended_ = true;
   status_ = status;
-  answer_ = std::move(answer);
-  if (!writing_) FinishLocked();
+  if (status.ok()) answer_ = std::move(answer);
+  if (!writing_) GoOnLocked();
 }
 
 void AskStream::OnWriteDone(bool /*ok*/) {
   absl::MutexLock lock(&mutex_);
   writing_ = false;
-  if (ended_) FinishLocked();
+  if (ended_) GoOnLocked();
 }
 
 void AskStream::OnDone() {
@@ -36,11 +36,17 @@ void AskStream::OnDone() {
   delete this;
 }
 
-// A client that is gone gets neither message, and gRPC reports this to nobody else.
-void AskStream::FinishLocked() {
-  if (!status_.ok()) return Finish(Reply(status_));
-  sending_ = std::move(answer_);
-  StartWriteAndFinish(&sending_, grpc::WriteOptions(), grpc::Status::OK);
+// A client that is gone gets neither message nor status, and gRPC reports this to nobody else.
+//
+// StartWriteAndFinish() would do both at once. But over gRPC's in-process channel (1.51), through
+// which calls over HTTP come, it loses the message if the client is not reading at that moment, and
+// the call then never ends.
+void AskStream::GoOnLocked() {
+  if (!answer_) return Finish(Reply(status_));
+  sending_ = *std::move(answer_);
+  answer_.reset();
+  writing_ = true;
+  StartWrite(&sending_);
 }
 
 }  // namespace meshwright::server

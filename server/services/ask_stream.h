@@ -34,7 +34,8 @@ class AskStream final : public grpc::ServerWriteReactor<v1::AskResponse> {
   void OnDone() override;
 
  private:
-  void FinishLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Sends the answer, and then the status.
+  void GoOnLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const MonotonicClock now_;
   absl::Mutex mutex_;
@@ -42,7 +43,7 @@ class AskStream final : public grpc::ServerWriteReactor<v1::AskResponse> {
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
-  v1::AskResponse answer_ ABSL_GUARDED_BY(mutex_);
+  std::optional<v1::AskResponse> answer_ ABSL_GUARDED_BY(mutex_);  // that is not sent yet
   std::optional<MonotonicTime> told_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -119,7 +119,7 @@ void SweepWatch::End(const grpc::Status& status) {
 void SweepWatch::OnWriteDone(bool ok) {
   absl::MutexLock lock(&mutex_);
   writing_ = false;
-  if (!ok) {
+  if (!ok || is_cancelled_) {
     End(grpc::Status(grpc::StatusCode::CANCELLED, "the watcher went away"));
     return;
   }
@@ -128,7 +128,8 @@ void SweepWatch::OnWriteDone(bool ok) {
 
 void SweepWatch::OnCancel() {
   absl::MutexLock lock(&mutex_);
-  // A write in progress ends the call itself.
+  is_cancelled_ = true;
+  // The end of a write in progress ends the call, whether the message was sent or not.
   if (!writing_) End(grpc::Status(grpc::StatusCode::CANCELLED, "the watcher went away"));
 }
 

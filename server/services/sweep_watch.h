@@ -72,6 +72,7 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   bool is_last_ ABSL_GUARDED_BY(mutex_) = false;  // no event follows those in next_
   v1::SweepEvent sending_;                        // belongs to gRPC while writing_
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   MonotonicTime next_check_ ABSL_GUARDED_BY(mutex_);  // when the caller is checked next
   std::unique_ptr<EventHub::Subscription> subscription_;

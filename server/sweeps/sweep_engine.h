@@ -120,7 +120,7 @@ class SweepEngine {
   std::vector<AgentStatus> ListAgents();
   EngineFigures Figures();
   EngineDemand Demand();
-  // Ends every stream with this status; the agents come back later.
+  // Ends every stream with this status, and refuses later ones with it. REQUIRES: not OK.
   void CloseAgents(const absl::Status& status);
 
   // Does the work that is due, and prunes old events. Must be called repeatedly as time passes.
@@ -226,6 +226,7 @@ class SweepEngine {
   EngineCore core_ ABSL_GUARDED_BY(mutex_);
   int64_t core_generation_ ABSL_GUARDED_BY(mutex_) = 0;       // counts the replacements of the core
   Links links_ ABSL_GUARDED_BY(mutex_);                       // of all streams that have not ended
+  absl::Status closed_to_agents_ ABSL_GUARDED_BY(mutex_);     // not OK after CloseAgents()
   std::map<int64_t, StepWork> work_ ABSL_GUARDED_BY(mutex_);  // of active sweeps, by their ids
   ConnectionId last_connection_ ABSL_GUARDED_BY(mutex_) = 0;
   MonotonicTime next_pruning_ ABSL_GUARDED_BY(mutex_) = MonotonicTime::Always();

@@ -1,6 +1,7 @@
 // SweepEngine's handling of agents' messages and of requests about agents.
 #include <utility>
 
+#include "base/text/status_macros.h"
 #include "server/sweeps/sweep_engine.h"
 
 namespace meshwright::server {
@@ -15,6 +16,7 @@ ConnectionId SweepEngine::ConnectionOf(const AgentLink* link) const {
 absl::Status SweepEngine::Connect(AgentInfo info, const std::vector<wire::AttemptKey>& held,
                                   std::shared_ptr<AgentLink> link) {
   absl::MutexLock lock(&mutex_);
+  RETURN_IF_ERROR(closed_to_agents_);
   const ConnectionId connection = ++last_connection_;
   links_[connection] = std::move(link);
   const EngineOutput output = DecideLocked(AgentConnected{std::move(info), connection, held});
@@ -58,6 +60,7 @@ std::vector<AgentStatus> SweepEngine::ListAgents() {
 
 void SweepEngine::CloseAgents(const absl::Status& status) {
   absl::MutexLock lock(&mutex_);
+  closed_to_agents_ = status;
   for (const auto& [connection, link] : links_) link->Close(status);
 }
 

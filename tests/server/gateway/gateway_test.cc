@@ -268,6 +268,26 @@ TEST_F(GatewayTest, StreamsProgressAndTheAnswer) {
   EXPECT_EQ(status[0]["code"], "OK");
 }
 
+// The answer comes while the progress is on its way, so that nothing reads it yet.
+TEST_F(GatewayTest, AnAnswerRightBehindProgressArrivesAndEndsTheCall) {
+  recommend_ = [](const planner::PlanQuery&, int32_t,
+                  const planner::SearchRun& run) -> absl::StatusOr<planner::RecommendAnswer> {
+    run.progress({.seen = 1, .of = 2});
+    return planner::RecommendAnswer();
+  };
+  Start();
+  for (int i = 0; i < 50; ++i) {
+    const HttpAnswer answer = Post(caller_, kAsk, absl::StrCat(R"({"recommend":{)", kPlan, "}}"));
+    const auto messages = EventsIn(answer.body, "message");
+    ASSERT_EQ(messages.size(), 2u) << answer.body;
+    EXPECT_TRUE(messages.back().contains("recommend")) << answer.body;
+    EXPECT_EQ(EventsIn(answer.body, "status").at(0)["code"], "OK");
+  }
+  const absl::Time begin = absl::Now();
+  server_.reset();
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(2));
+}
+
 TEST_F(GatewayTest, AStreamEndsWithItsError) {
   Start();
   const auto ended = [&](const std::string& path, const std::string& body) {

@@ -11,14 +11,18 @@ namespace meshwright::server {
 
 HttpPeer::HttpPeer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
 
-void HttpPeer::Connect(const HostPort& server) const {
+void HttpPeer::Connect(const HostPort& server) const { EXPECT_TRUE(TryConnect(server)); }
+
+bool HttpPeer::TryConnect(const HostPort& server) const {
   sockaddr_in there{};
   there.sin_family = AF_INET;
   there.sin_port = htons(static_cast<uint16_t>(server.port));
   inet_pton(AF_INET, "127.0.0.1", &there.sin_addr);
-  EXPECT_EQ(connect(socket_.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there), 0);
+  if (connect(socket_.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there) != 0) {
+    return false;
+  }
   const timeval limit = {.tv_sec = 5, .tv_usec = 0};
-  setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  return setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0;
 }
 
 bool HttpPeer::Send(std::string_view bytes) const {

@@ -16,6 +16,8 @@ class HttpPeer {
   explicit HttpPeer(const HostPort& server) : HttpPeer() { Connect(server); }
 
   void Connect(const HostPort& server) const;
+  // Returns whether the server took the connection.
+  bool TryConnect(const HostPort& server) const;
 
   // Returns whether all bytes were sent.
   bool Send(std::string_view bytes) const;

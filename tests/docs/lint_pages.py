@@ -3,9 +3,9 @@
 
 usage: lint_pages.py BIN_DIR
 
-Every fence names a language. JSON, TOML and Python are read. Links lead to files and headings that are there. Commands stand in `sh` blocks, which run_pages.py runs;
-those that it can't run stand in `text` blocks with their reason, not_run.tsv has their number by page, and their flags
-are flags of the help of the program, or of the script in tools/.
+Every fence names a language. JSON, TOML and Python are read. Links lead to files and headings that are there.
+Commands stand in `sh` blocks, which run_pages.py runs; those that it can't run stand in `text` blocks with their reason,
+not_run.tsv has their number by page, and their flags are in the help of the program, or of the script in tools/.
 """
 import ast
 import json

@@ -56,7 +56,7 @@ std::string AgainstFirst(const ComparedLayout& layout, double within) {
     return absl::StrCat("it would be ", Percent(-layout.slower), " faster than the first");
   }
   const std::string tie =
-      layout.slower <= within ? "; that is a tie, for the estimate can't tell less" : "";
+      layout.slower <= within ? "; that is a tie: the estimate can't tell such steps apart" : "";
   return absl::StrCat(Percent(layout.slower), " slower than the first", Reasons(layout.because),
                       tie);
 }

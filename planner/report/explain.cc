@@ -84,14 +84,14 @@ std::string Remedy(const Layout& layout, TimePart part) {
       return layout.recompute == Recompute::kFull
                  ? "it shrinks where fewer layers run again (rc=block:N, selective or none), for "
                    "more activations"
-                 : "it goes away with rc=none, for more activations";
+                 : "it goes away with rc=none, at the cost of more activations";
     case TimePart::kTp:
-      return absl::StrFormat("it shrinks with a tp below %d, for more memory per device%s",
-                             layout.tp,
-                             layout.sequence_parallel ? "" : "; sp1 keeps it and saves memory");
+      return absl::StrFormat(
+          "it shrinks with a tp below %d, at the cost of more memory on each device%s", layout.tp,
+          layout.sequence_parallel ? "" : "; sp1 keeps it and saves memory");
     case TimePart::kCp:
-      return absl::StrFormat("it shrinks with a cp below %d, for more activations per device",
-                             layout.cp);
+      return absl::StrFormat(
+          "it shrinks with a cp below %d, at the cost of more activations per device", layout.cp);
     case TimePart::kEp:
       return layout.etp > 1 ? absl::StrFormat(
                                   "it shrinks with an etp below %d, and with an ep that stays "

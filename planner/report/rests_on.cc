@@ -46,7 +46,7 @@ std::string ClusterWords(const PresetEvidence& cluster, Evidence evidence) {
 }
 
 // Returns which of the cluster's figures differ from the preset on which the cluster is based:
-// "its device is yours"; empty if none does.
+// "device is yours"; empty if none does.
 std::string UnmeasuredParts(const ClusterSpec& cluster) {
   if (cluster.unmeasured.empty()) return "";
   std::vector<std::string> parts;
@@ -55,16 +55,15 @@ std::string UnmeasuredParts(const ClusterSpec& cluster) {
                        : part == ClusterPart::kLinksInside ? "links inside a node"
                                                            : "network between nodes");
   });
-  return absl::StrCat("its ", absl::StrJoin(parts, " and "),
-                      parts.size() > 1 ? " are yours" : " is yours");
+  return absl::StrCat(absl::StrJoin(parts, " and "), parts.size() > 1 ? " are yours" : " is yours");
 }
 
 std::string UnmeasuredWords(const ClusterSpec& cluster) {
   const std::string yours = UnmeasuredParts(cluster);
   if (yours.empty()) return "";
   return cluster.rests_on == Evidence::kRuns
-             ? absl::StrCat(", but ", yours, " and unmeasured: the interval is wider")
-             : absl::StrCat(" (", yours, ")");
+             ? absl::StrCat(", but its ", yours, " and unmeasured: the interval is wider")
+             : absl::StrCat(" (its ", yours, ")");
 }
 
 // Returns why the interval is wider than the presets' own, with "; " before each reason.
@@ -81,7 +80,7 @@ std::vector<std::string> UncoveredParts(const ClusterSpec& cluster,
                                         const EnumSet<Unfitted>& unfitted) {
   std::vector<std::string> parts;
   if (cluster.rests_on == Evidence::kRuns && !cluster.unmeasured.empty()) {
-    parts.push_back(absl::StrCat("of ", cluster.name, " ", UnmeasuredParts(cluster)));
+    parts.push_back(absl::StrCat("the cluster's ", UnmeasuredParts(cluster)));
   }
   unfitted.ForEach([&](Unfitted part) { parts.emplace_back(UnfittedPartOf(part).reason); });
   return parts;

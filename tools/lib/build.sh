@@ -6,6 +6,18 @@ build=$root/build/release
 # Whether the release build has the CUDA part: ON or OFF.
 cuda=ON
 
+# help_asked SCRIPT ARGUMENT...: if an argument is -h or --help, prints the comment at the script's top and ends.
+help_asked() {
+  local script=$1 argument
+  shift
+  for argument in "$@"; do
+    if [[ $argument == -h || $argument == --help ]]; then
+      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$script"
+      exit 0
+    fi
+  done
+}
+
 # As many compilers as there are cores and as fit into memory: a Torch file takes up to 2.5 GiB.
 build_jobs() {
   local cores by_memory

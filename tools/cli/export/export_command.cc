@@ -18,6 +18,7 @@
 #include "tools/cli/common/model_source.h"
 #include "tools/cli/common/spec_source.h"
 #include "tools/cli/io/json_output.h"
+#include "tools/command_line/counts.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
@@ -109,7 +110,8 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
                    "tp2.pp2.dp8.mb1.zero1.sp1")
       ->required()
       ->option_text("LAYOUT");
-  command->add_option("--seq-len", flags->seq_len, "Tokens per sequence")
+  command_line::TakeCount(
+      command->add_option("--seq-len", flags->seq_len, "Tokens per sequence; 8k is 8,192"))
       ->capture_default_str()
       ->option_text("S");
   command

@@ -109,9 +109,10 @@ std::string VerdictSentence(const planner::PlanQuery& query, const planner::Esti
   const std::string where =
       absl::StrCat(query.model.name, " on ", FormatCount(query.devices), " x ", query.cluster.name);
   const std::string need = absl::StrCat(
-      FormatGib(e.memory.total_bytes()), " GiB a device (", FormatPercent(e.fraction_of_device),
-      " of it), ", answer.fits() ? "under" : "over", " the 80 % rule by ",
-      FormatGib(std::abs(spare)), " GiB; P(OOM) is ", FormatPercent(e.oom_probability), ".");
+      FormatGib(e.memory.total_bytes()), " GiB on the fullest device (",
+      FormatPercent(e.fraction_of_device), " of its memory), ", answer.fits() ? "under" : "over",
+      " the 80 % rule by ", FormatGib(std::abs(spare)), " GiB; P(OOM) is ",
+      FormatPercent(e.oom_probability), ".");
   const std::string steps =
       absl::StrCat(FormatCount(answer.micro_batches),
                    answer.micro_batches == 1 ? " micro-batch" : " micro-batches");

@@ -217,8 +217,8 @@ std::string BestSentence(const planner::PlanQuery& query, const planner::RankedL
       FormatCount(micro_batches),
       micro_batches == 1 ? " micro-batch: " : " micro-batches: ", FormatPercent(e.mfu), " MFU, ",
       FormatCount(static_cast<int64_t>(e.tokens_per_s_per_gpu)), " tokens/s/GPU, ",
-      FormatGib(e.memory.total_bytes()), " GiB a device (", FormatPercent(e.fraction_of_device),
-      " of it).");
+      FormatGib(e.memory.total_bytes()), " GiB on the fullest device (",
+      FormatPercent(e.fraction_of_device), " of its memory).");
 }
 
 // Returns how many layouts the estimate can't tell apart from the first, and the simplest of them.

@@ -81,9 +81,9 @@ void PrintText(const std::vector<v1::Trial>& trials, const TextStyle& style, std
   }
   const bool any_imported = std::any_of(trials.begin(), trials.end(),
                                         [](const v1::Trial& one) { return one.has_imported(); });
-  std::vector<std::string> header = {"trial", "layout",   "model",     "cluster",
-                                     "GPUs",  "sequence", "batch",     "outcome",
-                                     "MFU",   "step",     "GiB/device"};
+  std::vector<std::string> header = {"trial",   "layout",   "model",     "cluster",
+                                     "devices", "sequence", "batch",     "outcome",
+                                     "MFU",     "step",     "GiB/device"};
   if (any_imported) header.emplace_back("framework");
   Table table(header);
   for (const v1::Trial& trial : trials) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/text/field_error.h"
@@ -42,7 +43,7 @@ struct AskFlags {
 struct TellFlags {
   OutputFlags output;
   std::string name;
-  int32_t trial = 0;
+  std::string trial;  // its number, or its name as sweep ask prints it
   std::string token;
   std::string outcome;
   std::optional<double> step_s;
@@ -137,9 +138,21 @@ absl::StatusOr<v1::ToldResult> ReadResult(const TellFlags& flags) {
   return result;
 }
 
+// Returns the number of a trial of the sweep `id` from its number or its name.
+absl::StatusOr<int32_t> ReadTrialNumber(const std::string& text, const std::string& id) {
+  int32_t number = 0;
+  if (absl::SimpleAtoi(text, &number)) return number;
+  const absl::StatusOr<TrialName> name = ParseTrialName(text);
+  if (name.ok() && name->sweep == id) return name->number;
+  return FieldError(
+      "trial", text,
+      absl::StrCat("must be a trial's number, or its name such as ", FormatTrialName(id, 3)));
+}
+
 absl::StatusOr<v1::TellTrialRequest> ReadTell(const TellFlags& flags, const std::string& id) {
   v1::TellTrialRequest request;
-  request.set_name(FormatTrialName(id, flags.trial));
+  ASSIGN_OR_RETURN(const int32_t number, ReadTrialNumber(flags.trial, id));
+  request.set_name(FormatTrialName(id, number));
   request.set_token(flags.token);
   if (flags.give_back) {
     *request.mutable_give_back() = google::protobuf::Empty();
@@ -166,8 +179,8 @@ absl::Status Tell(const TellFlags& flags, CommandContext& context) {
     return absl::OkStatus();
   }
   const v1::Trial& trial = text.told.trial();
-  context.out << "trial " << flags.trial << " of " << id << " is " << StateName(trial.state())
-              << ": " << trial.reason() << "\n";
+  context.out << "trial " << NumberOf(trial.name()) << " of " << id << " is "
+              << StateName(trial.state()) << ": " << trial.reason() << "\n";
   if (text.told.has_lease_end_time()) {
     context.out << "it is yours until " << TimeText(text.told.lease_end_time()) << "\n";
   }
@@ -226,7 +239,9 @@ void AddSweepTellCommand(CLI::App& group, CommandContext& context) {
                                   "Tell what came of a layout that you asked for", flags, Tell);
   flags->output.AddFormat(*tell);
   tell->add_option("name", flags->name, "Name of the sweep")->required()->option_text("NAME");
-  tell->add_option("--trial", flags->trial, "Number of the trial")->required()->option_text("N");
+  tell->add_option("--trial", flags->trial, "Number or name of the trial")
+      ->required()
+      ->option_text("N|NAME");
   tell->add_option("--token", flags->token, "Token that sweep ask printed")
       ->required()
       ->option_text("TOKEN");

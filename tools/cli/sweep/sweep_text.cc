@@ -90,7 +90,7 @@ std::vector<std::string> TrialRow(const TrialView& view, const TextStyle& style)
 }
 
 // Explains the marks that occur in the table.
-void PrintLegend(const ShownSweep& shown, std::ostream& out) {
+void PrintLegend(const ShownSweep& shown, const TextStyle& style, std::ostream& out) {
   out << "\nRanked by the median of the measured step times; # is the rank by predicted MFU.\n";
   const auto any = [&](const auto& has) {
     return std::any_of(shown.trials.begin(), shown.trials.end(), has);
@@ -98,7 +98,8 @@ void PrintLegend(const ShownSweep& shown, std::ostream& out) {
   if (any([](const TrialView& t) { return t.compared && t.compared->rank.shared; })) {
     out << "= not told apart from another: the 95 % intervals of their medians overlap\n";
   }
-  if (any([](const TrialView& t) { return t.compared && !t.compared->step.interval; })) {
+  if (style.details &&
+      any([](const TrialView& t) { return t.compared && !t.compared->step.interval; })) {
     out << "- in place of an interval: too few steps were timed for one (6 are needed)\n";
   }
   if (any([](const TrialView& t) { return t.trial.requested(); })) {
@@ -269,11 +270,11 @@ std::string BestSentence(const ShownSweep& shown, const TextStyle& style) {
       absl::StrCat(LayoutText(best->trial.layout(), style),
                    " is measured to be fastest: ", FormatSeconds(c.step.step_s), " a step");
   if (c.step.interval) absl::StrAppend(&text, " (95 %: ", IntervalText(c.step), ")");
-  absl::StrAppend(&text, ", ", FormatPercent(c.mfu), " MFU; predicted were ",
-                  FormatSeconds(best->predicted->estimate.time.step_s()), ".");
+  absl::StrAppend(&text, ", ", FormatPercent(c.mfu), " MFU; the estimate is ",
+                  FormatSeconds(best->predicted->estimate.time.step_s()), " a step.");
   if (shared > 1) {
     absl::StrAppend(&text, " ", shared - 1, shared == 2 ? " other layout" : " other layouts",
-                    " may be as fast, by the intervals of the medians.");
+                    " may be as fast: the 95 % intervals of the medians overlap.");
   }
   return text;
 }
@@ -328,7 +329,7 @@ void PrintSweep(const ShownSweep& shown, const TextStyle& style, std::ostream& t
   out << "\n";
   PrintTable(shown, style, out);
   PrintProblems(shown, out);
-  PrintLegend(shown, out);
+  PrintLegend(shown, style, out);
   out << "\n";
   PrintOrigin(shown, out);
   if (style.details) {

@@ -105,7 +105,7 @@ TEST_F(SweepCommandsTest, WithoutIntervalsShowSaysSo) {
   EXPECT_EQ(shown["trials"][3]["rank"], 4);
   EXPECT_EQ(shown["trials"][3]["rank_shared"], false);
   EXPECT_TRUE(shown["trials"][3]["step_low_s"].is_null());
-  EXPECT_THAT(Sweep({"show", "s"}).out, HasSubstr("too few steps were timed"));
+  EXPECT_THAT(Sweep({"show", "s", "--details"}).out, HasSubstr("too few steps were timed"));
 }
 
 TEST_F(SweepCommandsTest, AnMfuAbove100PercentIsFlaggedWithItsReason) {

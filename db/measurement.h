@@ -145,6 +145,8 @@ struct NewImport {
   std::optional<double> mfu;
   std::optional<double> step_s;
   std::optional<int64_t> peak_bytes;
+  // Whether the row says that Meshwright exported it. It may then be a trial of this very store.
+  bool exported = false;
 };
 
 // The properties that a new sweep and an earlier trial must share before the sweep may reuse the

@@ -35,15 +35,32 @@ absl::Status SqliteSweeps::StoreImport(const NewImport& run) {
   return import.Run();
 }
 
+absl::StatusOr<bool> SqliteSweeps::HasRow(const std::string& row_hash) {
+  ASSIGN_OR_RETURN(SqliteStatement known,
+                   connection_->Prepare("SELECT 1 FROM imports WHERE row_hash = ?"));
+  known.Bind(row_hash);
+  return known.Step();
+}
+
+absl::StatusOr<bool> SqliteSweeps::IsTrialOfThisStore(const NewImport& run) {
+  if (!run.exported) return false;
+  // A row's text has ten digits of the step.
+  ASSIGN_OR_RETURN(
+      SqliteStatement own,
+      connection_->Prepare("SELECT 1 FROM measurements WHERE sweep_id = (SELECT id FROM sweeps "
+                           "WHERE name = ?1) AND layout = ?2 AND outcome = ?3 AND "
+                           "(step_s IS ?4 OR abs(step_s - ?4) <= 1e-9 * step_s)"));
+  own.Bind(run.run.sweep).Bind(run.layout).Bind(TrialStateName(run.outcome)).Bind(run.step_s);
+  return own.Step();
+}
+
 absl::StatusOr<int64_t> SqliteSweeps::Import(const std::vector<NewImport>& runs) {
   ASSIGN_OR_RETURN(Change change, Change::Begin(this));
   int64_t imported = 0;
   for (const NewImport& run : runs) {
-    ASSIGN_OR_RETURN(SqliteStatement known,
-                     connection_->Prepare("SELECT 1 FROM imports WHERE row_hash = ?"));
-    known.Bind(run.run.row_hash);
-    ASSIGN_OR_RETURN(const bool there, known.Step());
-    if (there) continue;
+    ASSIGN_OR_RETURN(const bool has_row, HasRow(run.run.row_hash));
+    ASSIGN_OR_RETURN(const bool is_trial, IsTrialOfThisStore(run));
+    if (has_row || is_trial) continue;
     RETURN_IF_ERROR(StoreImport(run));
     ++imported;
   }

@@ -149,6 +149,11 @@ class SqliteSweeps final : public SweepAccess {
   absl::Status StoreMeasurement(int64_t sweep_id, int32_t number, TrialState state,
                                 const MeasuredTrial& measured, MeasurementSource source);
   absl::Status StoreImport(const NewImport& run);
+  // Returns whether an imported row has this hash.
+  absl::StatusOr<bool> HasRow(const std::string& row_hash);
+  // Returns whether the row was exported from a trial that this store has: a trial of the row's
+  // sweep with its layout, outcome and step.
+  absl::StatusOr<bool> IsTrialOfThisStore(const NewImport& run);
   // StoreLayout(), StoreOrigin() and StoreSettings(), like StoreTrainingOptions(), insert a row
   // into a facet's table (MeasurementFacet) unless the table has the row. They are called before a
   // measurement that refers to the row is stored.

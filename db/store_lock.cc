@@ -20,7 +20,7 @@ absl::StatusOr<StoreLock> StoreLock::Take(const std::string& path) {
   }
   if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return StoreLock(path, std::move(file));
   return absl::FailedPreconditionError(
-      absl::StrCat(path, " is in use by another server: stop that server, or give another --db"));
+      absl::StrCat(path, " is in use by another server: stop it, or name another database with --db"));
 }
 
 absl::Status StoreLock::CheckInPlace() const {

@@ -30,7 +30,7 @@ std::string NotesOn(const ModelSpec& model) {
 void DescribeSpecs(const RunSpecs& specs, Measurement& row) {
   const ModelSpec& model = specs.model;
   const ClusterSpec& cluster = specs.cluster;
-  row.source = "meshwright";
+  row.source = kExportedSource;
   row.sweep = std::string(specs.sweep);
   row.model = model.name;
   row.layers = model.layers();

@@ -16,6 +16,9 @@
 
 namespace meshwright::planner {
 
+// The `source` of the rows that RunsToCsv() writes.
+inline constexpr std::string_view kExportedSource = "meshwright";
+
 struct MeasuredRun {
   Layout layout;
   RunOutcome outcome = RunOutcome::kError;

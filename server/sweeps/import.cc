@@ -112,6 +112,7 @@ absl::StatusOr<db::NewImport> RunOf(const Measurement& row, const std::string& h
   db::NewImport run;
   run.run.row_hash = hash;
   run.run.origin = ValidUtf8(row.source);
+  run.exported = row.source == planner::kExportedSource;
   run.run.sweep = ValidUtf8(row.sweep);
   run.run.framework = row.framework.empty() ? planned.profile->name : ValidUtf8(row.framework);
   run.run.notes = ValidUtf8(row.notes);

@@ -70,6 +70,27 @@ TEST_P(ImportsTest, ARowIsThereOnce) {
   EXPECT_EQ(Where("source = imported").size(), 3u);
 }
 
+TEST_P(ImportsTest, ATrialOfThisStoreIsKnown) {
+  const SweepRecord sweep = Create("ours", 1);
+  ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+  ASSERT_TRUE(store_->UpdateTrial(Finish(sweep.id, 1, 1, 0.25, 0.123456789012)).ok());
+  NewImport exported = SomeImport("1", 0.1234567890);
+  exported.exported = true;
+  exported.run.sweep = "ours";
+  exported.layout = "layout1";
+  NewImport elsewhere = exported;
+  elsewhere.run.sweep = "of another server";
+  elsewhere.run.row_hash = "2";
+  NewImport slower = exported;
+  slower.step_s = 0.13;
+  slower.run.row_hash = "3";
+  NewImport theirs = exported;
+  theirs.exported = false;
+  theirs.run.row_hash = "4";
+  EXPECT_EQ(*store_->Import({exported}), 0);
+  EXPECT_EQ(*store_->Import({exported, elsewhere, slower, theirs}), 3);
+}
+
 TEST_P(ImportsTest, ReadsAsItWasStored) {
   const NewImport run = SomeImport("1", 0.5);
   NewImport failed = SomeImport("2", 0.5);

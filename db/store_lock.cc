@@ -19,8 +19,8 @@ absl::StatusOr<StoreLock> StoreLock::Take(const std::string& path) {
         absl::StrCat("can't open database ", path, ": ", std::strerror(errno)));
   }
   if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return StoreLock(path, std::move(file));
-  return absl::FailedPreconditionError(
-      absl::StrCat(path, " is in use by another server: stop it, or name another database with --db"));
+  return absl::FailedPreconditionError(absl::StrCat(
+      path, " is in use by another server: stop it, or name another database with --db"));
 }
 
 absl::Status StoreLock::CheckInPlace() const {

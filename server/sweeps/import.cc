@@ -20,6 +20,7 @@
 #include "planner/measurement/measurement_presets.h"
 #include "planner/measurement/planned_row.h"
 #include "planner/measurement/row_prediction.h"
+#include "planner/measurement/run_rows.h"
 
 namespace meshwright::server {
 namespace {

@@ -12,6 +12,8 @@ import axe_playwright_python
 import playwright.sync_api
 
 DEADLINE_S = 60
+QUIET_LOOKS = 3
+LOOK_MS = 50
 BIN = pathlib.Path()  # set by page_test.py
 AXE = pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js"
 QUESTION = "model=llama-3-8b&cluster=h100&gpus=64&seq=8192&batch=256"
@@ -96,6 +98,10 @@ class PageTest(unittest.TestCase):
 
     def open(self, fragment="", context=None, url=None, **options):
         page = (context or self.context(**options)).new_page()
+        page.under_way = set()  # requests
+        page.on("request", lambda request: page.under_way.add(request))
+        for end in ("requestfinished", "requestfailed"):
+            page.on(end, lambda request: page.under_way.discard(request))
         page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.goto((url or self.server().url) + fragment)
@@ -112,6 +118,14 @@ class PageTest(unittest.TestCase):
             if time.monotonic() > deadline:
                 self.fail(message or "the page did not come to this")
             time.sleep(0.02)
+
+
+def quiet(page):
+    """Waits until the page asks nothing: what it shows then is whole."""
+    looks = 0
+    while looks < QUIET_LOOKS:
+        page.wait_for_timeout(LOOK_MS)
+        looks = 0 if page.under_way else looks + 1
 
 
 def address(page):

@@ -1,7 +1,7 @@
 """The frame around the views: who may see them, on which screens, by which means; and what is shown where the server is gone."""
 import unittest
 
-from browser import AXE, QUESTION, PageTest, Server, sentence
+from browser import AXE, QUESTION, PageTest, Server, quiet, sentence
 
 PLANNING = ["plan", "layout", "compare", "space", "scale", "trust"]
 OTHERS = ["sweeps", "history", "agents"]
@@ -18,7 +18,7 @@ class ScreensTest(PageTest):
     def settled(self, page):
         """Waits until the view has its answer."""
         page.locator("main .card:visible, main .empty:visible").first.wait_for()
-        page.wait_for_load_state("networkidle")
+        quiet(page)
 
     def test_axe_finds_nothing_serious_in_any_view(self):
         for scheme in ("light", "dark"):
@@ -119,7 +119,7 @@ class ConnectionTest(PageTest):
         sentence(page)
         for view in ("Space", "Scale", "Agents"):
             page.get_by_role("link", name=view, exact=True).click()
-            page.wait_for_load_state("networkidle")
+            quiet(page)
         self.assertTrue(asked)
         self.assertEqual([url for url in asked if not url.startswith(self.server().url)], [])
 

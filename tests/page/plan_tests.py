@@ -192,7 +192,7 @@ class CompareTest(PageTest):
         for i in (0, 2):
             rows.nth(i).get_by_role("button", name=re.compile("^Pin")).click()
         page.get_by_role("link", name="Compare 2").click()
-        self.assertIn("wins", sentence(page))
+        self.until(lambda: "wins" in sentence(page))
         shown = page.get_by_role("rowheader").all_inner_texts()
         self.assertIn("tp", shown)
         self.assertNotIn("pp", shown, "equal rows are hidden")

@@ -8,6 +8,7 @@ from browser import PageTest, Server, address, agent, ask, sentence
 SMALL = "model=tinystories-15m&cluster=local-cpu&framework=meshwright&gpus=2&seq=32&batch=4"
 LAYOUTS = ["tp2.pp1.dp1.mb2.zero0.sp1", "tp1.pp2.dp1.mb2.zero0"]
 STEPS = "3"
+TABS = 8  # a browser has six connections to a server
 SWEEP_S = 200  # seconds on an idle machine take minutes on a busy one
 
 
@@ -69,12 +70,24 @@ class SweepTest(PageTest):
         page.get_by_text("Plan that its workers got").click()
         self.assertIn('"layout"', page.locator("details pre").inner_text())
 
+    def test_eight_tabs_of_one_browser_are_all_live(self):
+        ask("sweep", "start", "--ask", "--server", self.server().address, "--name", "tabs", "--model", "tinystories-15m", "--cluster",
+            "local-cpu", "--gpus", "2", "--seq-len", "32", "--global-batch", "4", "--trials", "2")
+        context = self.context()
+        tabs = [self.open("#sweep?name=sweeps/tabs", context=context) for _ in range(TABS)]
+        for tab in tabs:
+            tab.locator("h1 .chip", has_text="pending").wait_for()
+        ask("sweep", "cancel", "tabs", "--server", self.server().address)
+        for tab in tabs:
+            tab.locator("h1 .chip", has_text="cancelled").wait_for()
+
     def test_names_of_nothing_are_said(self):
         self.expected_errors = ["status of 404"]
         page = self.open("#sweep?name=sweeps/nothing")
-        self.assertIn("nothing", sentence(page))
+        trouble = page.locator(".trouble .sentence")
+        trouble.filter(has_text="nothing").wait_for()
         page.goto(self.server().url + "#trial?name=sweeps/before/trials/99")
-        self.until(lambda: "99" in sentence(page))
+        trouble.filter(has_text="99").wait_for()
 
     def test_history_finds_trials_by_a_condition_and_says_what_is_wrong_with_one(self):
         self.expected_errors = ["status of 400"]

@@ -80,7 +80,7 @@ function show(parts, sweep, trials, progress) {
   fill(parts.plots, plots(trials, best));
   fill(parts.trials,
     trials.length ? trialTable(trials, best, progress)
-                  : h('p', {class: 'muted'}, 'The first trial is chosen once an agent is free.'));
+                  : h('p', {class: 'muted'}, `The first trial is chosen once ${sweep.ask ? 'somebody asks' : 'an agent is free'}.`));
   const funnel = sweep.funnel;
   fill(parts.funnel,
     funnel ? h('p', {},

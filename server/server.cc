@@ -311,8 +311,10 @@ void Server::RunTimer() {
 void Server::StopGrpc() {
   absl::Notification stopped;
   std::thread shutdown([this, &stopped] {
+    // Waits for its calls, before the in-process channel loses its server: a call that begins on
+    // such a channel crashes.
+    gateway_.reset();
     grpc_->Shutdown(std::chrono::system_clock::now() + kStopDeadline);
-    gateway_.reset();  // it waits for its calls
     stopped.Notify();
   });
   if (!stopped.WaitForNotificationWithTimeout(kMostStopTime)) {

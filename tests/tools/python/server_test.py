@@ -65,6 +65,20 @@ class WithServer(unittest.TestCase):
         sweep.cancel()
         self.assertEqual(sweep.show().sweep.state, "cancelled")
 
+    def test_a_trial_is_asked_for_and_told(self):
+        sweep = self.server.sweeps.start("llama-3-8b", "h100:8x2", seq_len=8192, global_batch=128, name="mine",
+                                         framework="torchtitan", ask=True)
+        trial = sweep.ask(to="torchtitan", lease="2h")
+        self.assertIn("torchtitan", trial.export.to)
+        self.assertEqual(sweep.tell(trial, renew="3h").state, "running")
+        told = sweep.tell(trial, step_s=5.31, peak_bytes=61e9)
+        self.assertEqual((told.state, told.layout), ("ok", trial.layout))
+        with self.assertRaises(mw.MeshwrightError):
+            sweep.tell(trial, outcome="oom")
+        second = sweep.ask()
+        self.assertNotEqual(second.layout, trial.layout)
+        self.assertEqual(sweep.tell(second, give_back=True).state, "pending")
+
     def test_a_server_plans_as_this_process_does(self):
         question = {"model": "llama-3-8b", "cluster": "h100", "gpus": 16, "seq_len": 4096, "global_batch": 64, "top": 3}
         here, there = (planner.recommend(**question).json["layouts"] for planner in (mw.Planner(), self.server))

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "base/text/field_error.h"
 #include "base/text/json_text.h"
 #include "base/text/status_macros.h"
@@ -138,15 +139,14 @@ absl::StatusOr<v1::ToldResult> ReadResult(const TellFlags& flags) {
   return result;
 }
 
-// Returns the number of a trial of the sweep `id` from its number or its name.
+// Returns the number of a trial of the sweep `id` from its number, or from its name as `sweep ask`
+// prints it.
 absl::StatusOr<int32_t> ReadTrialNumber(const std::string& text, const std::string& id) {
+  const std::string parent = absl::StrCat(id, "/trials/");
   int32_t number = 0;
-  if (absl::SimpleAtoi(text, &number)) return number;
-  const absl::StatusOr<TrialName> name = ParseTrialName(text);
-  if (name.ok() && name->sweep == id) return name->number;
-  return FieldError(
-      "trial", text,
-      absl::StrCat("must be a trial's number, or its name such as ", FormatTrialName(id, 3)));
+  if (absl::SimpleAtoi(absl::StripPrefix(text, parent), &number)) return number;
+  return FieldError("trial", text,
+                    absl::StrCat("must be a trial's number, or its name such as ", parent, "3"));
 }
 
 absl::StatusOr<v1::TellTrialRequest> ReadTell(const TellFlags& flags, const std::string& id) {

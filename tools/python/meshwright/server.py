@@ -73,6 +73,26 @@ class Sweep:
                 if kind == "output":
                     yield Record(value)
 
+    def ask(self, **flags):
+        """Takes the next trial of a sweep that was started with ask=True, to run it elsewhere (Record).
+
+        It has layout, predicted_step_s (seconds), token, lease_end_time, and with to="torchtitan" or another framework
+        export. lease: how long the trial is yours, such as "24h". launch: as in export().
+        """
+        return Record(self._server.run("sweep ask", name=self.name, **flags).outputs[-1])
+
+    def tell(self, trial, *, outcome=None, step_s=None, **flags):
+        """Tells what came of a trial that ask() returned, and returns its state (Record).
+
+        step_s: median step time, seconds; the outcome is then "ok" unless it is given. outcome: "ok", "oom" or
+        "failed". peak_bytes: largest peak of a device's memory. message: what went wrong. renew="12h" keeps the trial
+        for longer, and give_back=True returns it.
+        """
+        if outcome is None and step_s is not None:
+            outcome = "ok"
+        return Record(self._server.run("sweep tell", name=self.name, trial=trial.trial, token=trial.token,
+                                       outcome=outcome, step_s=step_s, **flags).outputs[-1])
+
     def cancel(self):
         """Ends the sweep; finished trials stay."""
         return Record(self._server.run("sweep cancel", name=self.name).outputs[-1])

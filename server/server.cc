@@ -37,7 +37,7 @@ constexpr int64_t kFreeHeapBytes = int64_t{128} << 20;
 // written, later calls can wait.
 constexpr int32_t kThreadsThatWait = 32;
 constexpr std::chrono::seconds kStopDeadline(2);
-constexpr absl::Duration kMostStopTime = absl::Seconds(4);
+constexpr absl::Duration kMostStopTime = absl::Seconds(10);
 constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
 // A peer that has not finished TLS and sent the first frame of HTTP/2 within this time is
 // disconnected.

@@ -7,7 +7,7 @@
 // - Searches run on threads of their own, and so do calls that wait until their changes are stored.
 // - Stop() first makes the health service say NOT_SERVING, ends every call within 2 s, and leaves
 //   the store consistent. If the store can be written, every decision is stored. Where gRPC has not
-//   ended a call after 4 s, Stop() logs the call's method and ends the process.
+//   ended a call after 10 s, Stop() logs the call's method and ends the process.
 // - A port that other machines can reach uses TLS. With TLS, every caller authenticates
 //   (server/calls/access.h).
 #pragma once

@@ -24,7 +24,8 @@ constexpr uint32_t kPeers = 24;
 constexpr int kSweeps = 3;
 constexpr int32_t kTrials = 20;
 constexpr uint32_t kMostRoundMs = 400;
-constexpr std::chrono::seconds kMostToStop(10);
+// More than Stop() gives gRPC, and than a machine that others use stands still.
+constexpr std::chrono::seconds kMostToStop(40);
 // gRPC cancels calls that are open at its deadline of 2 s, which should find none.
 constexpr absl::Duration kDeadlineOfCalls = absl::Seconds(2);
 

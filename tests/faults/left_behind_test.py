@@ -3,6 +3,7 @@
 
 Usage: left_behind_test.py FOLDER_OF_BINARIES [unittest's arguments]
 """
+import os
 import pathlib
 import shutil
 import signal
@@ -31,11 +32,23 @@ def mode_of(path: pathlib.Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+# In the environment of all that this test starts: other tests run workers at the same time.
+MARK = f"MESHWRIGHT_LEFT_BEHIND_TEST={os.getpid()}"
+
+
+def has_mark(pid: int) -> bool:
+    try:
+        return MARK.encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:  # it has ended
+        return False
+
+
 def workers() -> set[int]:
-    """Processes of the real worker, wherever they come from."""
+    """Workers of this test, whatever process is their parent now."""
     binary = str(faults.BIN / "meshwright-worker")
     pids = [int(entry.name) for entry in pathlib.Path("/proc").iterdir() if entry.name.isdigit()]
-    return {pid for pid in pids if binary in faults.command_of(pid)[:1] and faults.state_of(pid) not in ("Z", "")}
+    return {pid for pid in pids if binary in faults.command_of(pid)[:1] and faults.state_of(pid) not in ("Z", "")
+            and has_mark(pid)}
 
 
 class LeftBehindTest(faults.FaultTest):
@@ -136,4 +149,5 @@ class LeftBehindTest(faults.FaultTest):
 
 
 if __name__ == "__main__":
+    os.environ.update([MARK.split("=")])
     faults.main()

@@ -70,7 +70,7 @@ class WithServer(unittest.TestCase):
                                          framework="torchtitan", ask=True)
         trial = sweep.ask(to="torchtitan", lease="2h")
         self.assertIn("torchtitan", trial.export.to)
-        self.assertEqual(sweep.tell(trial, renew="3h").state, "running")
+        self.assertEqual(sweep.tell(trial, renew="3h").state, "assigned")
         told = sweep.tell(trial, step_s=5.31, peak_bytes=61e9)
         self.assertEqual((told.state, told.layout), ("ok", trial.layout))
         with self.assertRaises(mw.MeshwrightError):

@@ -146,7 +146,7 @@ TEST_F(HistoryImportTest, JsonIsWhatTheSchemasSay) {
   EXPECT_EQ(first["imported"]["framework"], "megatron-lm");
 }
 
-// What a server's own sweep measured goes to another one, or back to it, as a row like others.
+// What a server's own sweep measured is known to it, and new to a server without that sweep.
 TEST_F(HistoryImportTest, WhatASweepExportsCanBeImported) {
   const std::vector<std::string> to = {"--server", server_->address()};
   std::vector<std::string> start = {
@@ -161,9 +161,13 @@ TEST_F(HistoryImportTest, WhatASweepExportsCanBeImported) {
   ASSERT_EQ(
       RunCommand({"sweep", "export", "s", "-o", rows, "--server", server_->address()}).exit_code,
       0);
+  const json again = HistoryJson({"import", rows}, "history_import");
+  EXPECT_EQ(again["files"][0]["known"], again["files"][0]["rows"]);
+  const json ran = HistoryJson({"--where", "source = ran"}, "history")["trials"];
+  ASSERT_EQ(
+      RunCommand({"sweep", "delete", "s", "--yes", "--server", server_->address()}).exit_code, 0);
   const json answer = HistoryJson({"import", rows}, "history_import");
   EXPECT_EQ(answer["files"][0]["imported"], answer["files"][0]["rows"]);
-  const json ran = HistoryJson({"--where", "source = ran"}, "history")["trials"];
   const json imported = HistoryJson({"--where", "source = imported"}, "history")["trials"];
   ASSERT_EQ(ran.size(), imported.size());
   EXPECT_EQ(ran[0]["layout"], imported[0]["layout"]);

@@ -24,8 +24,8 @@ struct QuietBenchmark {
 
 // Runs `measure` until the machine was quiet before and after it, at most kMostBenchmarks times,
 // and returns the run beside which the processors were idle most. `idle_share` returns the share of
-// processor time that is idle now. `on_busy` hears of each run that does not count. Returns the
-// first error of `measure`.
+// processor time that is idle now. After each run until a quiet one, `on_busy` gets the largest
+// share beside a run so far. Returns the first error of `measure`.
 absl::StatusOr<QuietBenchmark> MeasureWhileQuiet(
     absl::FunctionRef<absl::StatusOr<planner::DeviceBenchmark>()> measure,
     absl::FunctionRef<double()> idle_share, absl::FunctionRef<void(double idle_share)> on_busy);

@@ -4,11 +4,13 @@
 
 #include "planner/block/attention_tiles.h"
 #include "planner/block/compressed_operators.h"
+#include "planner/block/dense_ffn_operators.h"
 #include "planner/block/expert_operators.h"
 #include "planner/block/index_operators.h"
 #include "planner/block/latent_operators.h"
 #include "planner/block/operator_builder.h"
 #include "planner/block/recurrent_operators.h"
+#include "planner/block/shared_block_operators.h"
 #include "planner/block/stream_operators.h"
 #include "planner/block/trained_operators.h"
 
@@ -25,23 +27,45 @@ class BlockBuilder : public OperatorBuilder {
   using OperatorBuilder::OperatorBuilder;
 
   void Block() {
+    if (s_.shared_block.runs) SharedBlock();
     if (s_.mixes()) MixerBranch();
-    if (s_.has_ffn()) FfnBranch();
+    if (s_.has_ffn() && !s_.shared_block.runs) FfnBranch();
     if (s_.layer_input > 0) AddLayerInput(s_, operators());
   }
 
  private:
-  // Attention, a recurrence, or both on the same input.
-  void MixerBranch() {
-    if (s_.residual_streams > 1) {
+  // Attention and an FFN without residuals, whose result a projection of the layer's own adds to
+  // the recurrence's input.
+  void SharedBlock() {
+    const size_t first = operators().size();
+    AddSharedEntry(s_, operators());
+    AttentionOperators();
+    Leave(OperatorName::kSharedLeave);
+    FfnNorm();
+    AddDenseFfn(s_, /*has_entered=*/false, operators());
+    if (!s_.shared_block.owns_weights) BorrowParameters(first, operators());
+    AddSharedProjection(s_, operators());
+  }
+
+  void EnterStreams() {
+    if (s_.predicts_streams()) {
+      AddStreamPrediction(s_, operators());
+    } else if (s_.residual_streams > 1) {
       AddStreamMix(s_, OperatorName::kAttentionStreams, operators());
     }
+  }
+
+  // Attention, a recurrence, or both on the same input. The attention of a shared block comes
+  // before the branch.
+  void MixerBranch() {
+    EnterStreams();
     if (!NormsBehind()) AttentionNorm();
+    if (s_.laurel_rank > 0) AddLaurel(s_, operators());
     const bool enters_itself = s_.is_latent() || s_.is_compressed();
     if (!enters_itself) EnterProjection(OperatorName::kAttentionEnter);
     if (s_.is_compressed()) {
       AddCompressedAttention(s_, operators());
-    } else if (s_.has_attention()) {
+    } else if (s_.has_attention() && !s_.shared_block.runs) {
       AttentionOperators();
     }
     if (s_.recurrence.exists()) AddRecurrence(s_, operators());
@@ -57,6 +81,7 @@ class BlockBuilder : public OperatorBuilder {
       AddLatentProjections(s_, operators());
     } else {
       QkvProjection();
+      if (s_.shared_block.adapts_attention) AddAttentionAdapters(s_, operators());
       if (s_.head_norm) HeadNorm();
       if (s_.index.exists() && !s_.index.shared) AddIndexer(s_, operators());
     }
@@ -69,26 +94,17 @@ class BlockBuilder : public OperatorBuilder {
   // A parallel FFN reads the block's input, or the output of attention's norm; both branches leave
   // with one sum.
   void FfnBranch() {
-    if (s_.residual_streams > 1) AddStreamMix(s_, OperatorName::kFfnStreams, operators());
+    const bool mixes_streams = s_.residual_streams > 1 && !s_.predicts_streams();
+    if (mixes_streams) AddStreamMix(s_, OperatorName::kFfnStreams, operators());
     const bool shares_norm = s_.arrangement == Arrangement::kParallelOneNorm;
     if (!NormsBehind() && !shares_norm) FfnNorm();
     if (s_.has_experts()) AddExperts(s_, operators());
-    if (s_.ffn_hidden > 0) DenseFfn(shares_norm);
+    if (s_.ffn_hidden > 0) AddDenseFfn(s_, shares_norm, operators());
     if (NormsBehind()) FfnNorm();
     if (IsSandwich()) FfnPostNorm();
     Residual(OperatorName::kFfnResidual,
              s_.is_parallel() || !s_.mixes() ? ExtraBytes() : ExtraBytes() - ExtraBytes() / 2);
-  }
-
-  // The FFN that every token passes.
-  void DenseFfn(bool has_entered) {
-    const size_t first = operators().size();
-    if (!has_entered) EnterProjection(OperatorName::kFfnEnter);
-    GateUpProjection();
-    operators()[first].starts_branch = s_.has_experts();
-    FfnActivation();
-    DownProjection();
-    Leave(OperatorName::kFfnLeave);
+    if (s_.predicts_streams()) AddStreamCorrection(s_, operators());
   }
 
   bool NormsBehind() const { return s_.arrangement == Arrangement::kNormBehind; }
@@ -100,13 +116,16 @@ class BlockBuilder : public OperatorBuilder {
   int64_t NormExtraBytes() const { return PerStreamElement(s_.norm_extra_bytes); }
   int64_t ExtraBytes() const { return PerStreamElement(s_.extra_bytes); }
 
+  KeptTensor AttentionNormInput() const {
+    if (NormsBehind()) return KeptTensor::kAttentionNormInput;
+    return s_.predicts_streams() ? KeptTensor::kStreams : KeptTensor::kAttentionResidual;
+  }
+
   void AttentionNorm() {
     Operator& op = Add(OperatorName::kAttentionNorm, OperatorKind::kNorm);
     Norm(op, "attention_norm", "attention_norm_bias", s_.norm_traffic_bytes,
          s_.norm_backward_traffic_bytes);
-    SaveForNorm(op,
-                NormsBehind() ? KeptTensor::kAttentionNormInput : KeptTensor::kAttentionResidual,
-                KeptTensor::kAttentionNormRstd);
+    SaveForNorm(op, AttentionNormInput(), KeptTensor::kAttentionNormRstd);
     Save(op, KeptTensor::kNormIntermediates, NormExtraBytes() / 2, op.name, kInputGradient);
     SaveNarrowed(op, KeptTensor::kAttentionNormOutput, KeptInputBytes(NormOutputRows(), s_.hidden),
                  OperatorName::kQkvProjection);
@@ -128,11 +147,12 @@ class BlockBuilder : public OperatorBuilder {
     const int64_t all_keys = s_.kv_heads * s_.head_dim;
     const int64_t all_values = s_.kv_heads * s_.value_head_dim();
     const int64_t projected = s_.shares_keys ? 0 : keys + (s_.values_are_keys ? 0 : values);
-    Operator& op = Projection(OperatorName::kQkvProjection, queries + projected, s_.hidden);
-    op.parameters.push_back(Rows("q", all_queries, queries, s_.hidden));
+    const int64_t inputs = s_.attention_inputs() * s_.hidden;
+    Operator& op = Projection(OperatorName::kQkvProjection, queries + projected, inputs);
+    op.parameters.push_back(Rows("q", all_queries, queries, inputs));
     if (!s_.shares_keys) {
-      op.parameters.push_back(Rows("k", all_keys, keys, s_.hidden));
-      if (!s_.values_are_keys) op.parameters.push_back(Rows("v", all_values, values, s_.hidden));
+      op.parameters.push_back(Rows("k", all_keys, keys, inputs));
+      if (!s_.values_are_keys) op.parameters.push_back(Rows("v", all_values, values, inputs));
     }
     if (s_.qkv_bias) {
       op.parameters.push_back(Bias("q_bias", all_queries, queries));
@@ -141,7 +161,7 @@ class BlockBuilder : public OperatorBuilder {
     }
     if (s_.worker_quantises) return;
     Save(op, NormsBehind() ? KeptTensor::kAttentionResidual : KeptTensor::kAttentionNormOutput,
-         KeptInputBytes(NormOutputRows(), s_.hidden), op.name, kWeightGradient);
+         KeptInputBytes(NormOutputRows(), inputs), op.name, kWeightGradient);
   }
 
   // Returns the bytes of queries and keys, and of a deviation for each head or for all of them.
@@ -295,6 +315,7 @@ class BlockBuilder : public OperatorBuilder {
   // In a layer without a mixer the block's input is the FFN's.
   KeptTensor FfnNormInput() const {
     if (NormsBehind()) return KeptTensor::kFfnNormInput;
+    if (s_.shared_block.runs) return KeptTensor::kAttentionNormInput;
     return s_.mixes() ? KeptTensor::kFfnResidual : KeptTensor::kAttentionResidual;
   }
 
@@ -320,53 +341,6 @@ class BlockBuilder : public OperatorBuilder {
     SaveForNorm(op, KeptTensor::kFfnNormInput, KeptTensor::kFfnPostNormRstd);
     Save(op, KeptTensor::kNormIntermediates, NormExtraBytes() - NormExtraBytes() / 2, op.name,
          kInputGradient);
-  }
-
-  void GateUpProjection() {
-    Operator& op = Projection(OperatorName::kGateUpProjection, s_.gate_up_width(), s_.hidden);
-    if (IsGated(s_.ffn)) {
-      op.parameters.push_back(Rows("gate", s_.ffn_hidden, s_.inner_width(), s_.hidden));
-    }
-    op.parameters.push_back(Rows("up", s_.ffn_hidden, s_.inner_width(), s_.hidden));
-    if (s_.ffn_bias && IsGated(s_.ffn)) {
-      op.parameters.push_back(Bias("gate_bias", s_.ffn_hidden, s_.inner_width()));
-    }
-    if (s_.ffn_bias) op.parameters.push_back(Bias("up_bias", s_.ffn_hidden, s_.inner_width()));
-    // With one norm this is the input of the QKV projection; experts keep it for their router.
-    if (s_.arrangement == Arrangement::kParallelOneNorm || s_.has_experts()) return;
-    if (s_.worker_quantises) return;
-    Save(op, NormsBehind() ? KeptTensor::kFfnResidual : KeptTensor::kFfnNormOutput,
-         KeptInputBytes(NormOutputRows(), s_.hidden), op.name, kWeightGradient);
-  }
-
-  // The gradients of gate and up overwrite them.
-  void FfnActivation() {
-    Operator& op = Add(OperatorName::kFfnActivation, OperatorKind::kElementwise);
-    const int64_t elements = s_.tokens * s_.inner_width();
-    op.stream = ActivationStream(elements);
-    const int64_t bytes = elements * s_.element_bytes;
-    const bool gated = IsGated(s_.ffn);
-    constexpr OperatorName kGateUp = OperatorName::kGateUpProjection;
-    if (gated) Save(op, KeptTensor::kGate, bytes, kGateUp, kWeightGradient);
-    // ReLU's product holds the same information, unless it is narrowed.
-    if (s_.ffn != FfnKind::kRelu || s_.worker_quantises) {
-      Save(op, KeptTensor::kUp, bytes, kGateUp, kWeightGradient);
-    }
-    if (gated && !s_.fused_swiglu) {
-      Save(op, KeptTensor::kSiluGate, bytes, op.name, kInputGradient);
-    }
-    SaveNarrowed(op, KeptTensor::kFfnProduct, KeptInputBytes(s_.tokens, s_.inner_width()),
-                 OperatorName::kDownProjection);
-    op.pass(kForward).result_bytes = bytes;
-  }
-
-  void DownProjection() {
-    Operator& op = Projection(OperatorName::kDownProjection, s_.hidden, s_.inner_width());
-    op.parameters.push_back(Columns("down", s_.hidden, s_.ffn_hidden, s_.inner_width()));
-    if (s_.ffn_bias) op.parameters.push_back(Vector("down_bias", s_.hidden));
-    if (!s_.keeps_ffn_product || s_.worker_quantises) return;
-    Save(op, KeptTensor::kFfnProduct, KeptInputBytes(s_.tokens, s_.inner_width()), op.name,
-         kWeightGradient);
   }
 };
 

@@ -119,8 +119,11 @@ struct BlockShape {
   int64_t output_groups = 0;
   int64_t output_rank = 0;
   Recurrence recurrence = {};
-  // Hyper-connections and per-layer inputs, as in ModelSpec.
+  SharedBlock shared_block = {};
+  // Residual streams and per-layer inputs, as in ModelSpec.
   int64_t residual_streams = 1;
+  StreamKind stream_kind = StreamKind::kHyperConnections;
+  int64_t laurel_rank = 0;
   bool merges_streams = false;
   int64_t layer_input = 0;
   int64_t layer_input_vocab = 0;
@@ -172,6 +175,11 @@ struct BlockShape {
   bool is_compressed() const { return attention_kind == AttentionKind::kCompressed; }
   bool mixes() const { return has_attention() || recurrence.exists(); }
   bool has_ffn() const { return ffn != FfnKind::kNone; }
+  bool predicts_streams() const {
+    return residual_streams > 1 && stream_kind == StreamKind::kAltUp;
+  }
+  // Returns how many hidden states side by side are the input of attention's projections.
+  int64_t attention_inputs() const { return shared_block.runs ? 2 : 1; }
   // Returns the width on which the experts work.
   int64_t expert_input_width() const { return experts.latent > 0 ? experts.latent : hidden; }
   bool is_latent() const { return attention_kind == AttentionKind::kLatent; }

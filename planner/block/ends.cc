@@ -32,6 +32,8 @@ class EndsBuilder : public OperatorBuilder {
     lookup.pass(kForward).result_bytes = hidden_bytes_;
     Save(lookup, KeptTensor::kTokenIds, s_.tokens * kTokenIdBytes, lookup.name, kWeightGradient);
     Leave(OperatorName::kEmbeddingLeave);
+    if (s_.layer_input > 0) LayerInputsProjection();
+    if (s_.predicts_streams()) StreamsProjection(stream_bytes_);
     if (!s_.embedding_norm) return;
     Operator& norm = Add(OperatorName::kEmbeddingNorm, OperatorKind::kNorm);
     Norm(norm, "embedding_norm", "embedding_norm_bias", kFusedNormForward, kFusedNormBackward);
@@ -39,6 +41,7 @@ class EndsBuilder : public OperatorBuilder {
   }
 
   void Head() {
+    if (s_.predicts_streams()) StreamsProjection((s_.residual_streams - 1) * stream_bytes_);
     FinalNorm();
     Enter(OperatorName::kHeadEnter);
     HeadProjection();
@@ -60,13 +63,32 @@ class EndsBuilder : public OperatorBuilder {
   }
 
  private:
-  // Gemma 4: an embedding of every layer's own, and a projection of the first one to as many.
+  // Gemma 3n and 4: an embedding of every layer's own.
   void AddLayerInputs(Operator& lookup) const {
+    lookup.parameters.push_back(Rows("layer_inputs", s_.layer_input_vocab,
+                                     s_.layer_input_vocab / s_.tp, s_.layers * s_.layer_input));
+  }
+
+  // A projection of the first embedding to as many, with a norm.
+  void LayerInputsProjection() {
     const int64_t width = s_.layers * s_.layer_input;
-    lookup.parameters.push_back(
-        Rows("layer_inputs", s_.layer_input_vocab, s_.layer_input_vocab / s_.tp, width));
-    lookup.parameters.push_back(Rows("layer_input_down", width, width / s_.tp, s_.hidden));
-    lookup.parameters.push_back(Vector("layer_inputs_norm", s_.layer_input));
+    Operator& op = Matmul(OperatorName::kStreamsProjection, width / s_.tp, s_.hidden);
+    op.parameters.push_back(Rows("layer_input_down", width, width / s_.tp, s_.hidden));
+    op.parameters.push_back(Vector("layer_inputs_norm", s_.layer_input));
+    Save(op, KeptTensor::kLayerInput, s_.tokens * (width / s_.tp) * s_.element_bytes, op.name,
+         kInputGradient);
+  }
+
+  // AltUp: projections of the embedding to the streams that the layers do not run on, and of these
+  // streams to the hidden state.
+  void StreamsProjection(int64_t input_bytes) {
+    const int64_t width = (s_.residual_streams - 1) * s_.hidden;
+    Operator& op = Matmul(OperatorName::kStreamsProjection, width, s_.hidden);
+    op.matmul.rows = s_.stream_tokens();
+    op.parameters.push_back(Whole("streams_projection", width, s_.hidden));
+    op.pass(kForward).result_bytes = s_.residual_streams * stream_bytes_;
+    op.pass(kInputGradient).result_bytes = stream_bytes_;
+    Save(op, KeptTensor::kStreams, input_bytes, op.name, kWeightGradient);
   }
 
   // DeepSeek-V4: a product of all residual streams says how they are merged.

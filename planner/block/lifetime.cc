@@ -85,6 +85,9 @@ TensorOrigin OriginOf(KeptTensor tensor) {
     case KeptTensor::kIndex:
     case KeptTensor::kMixerStates:
     case KeptTensor::kLayerInput:
+    case KeptTensor::kSharedInput:
+    case KeptTensor::kStreams:
+    case KeptTensor::kLaurel:
     case KeptTensor::kFfnNormRstd:
     case KeptTensor::kFfnPostNormRstd:
     case KeptTensor::kSiluGate:

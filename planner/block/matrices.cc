@@ -7,7 +7,7 @@ UnitMatrices MatricesOf(const OperatorList& operators) {
   for (const Operator& op : operators) {
     if (op.kind != OperatorKind::kMatmul) continue;
     for (const OperatorParameter& parameter : op.parameters) {
-      if (!parameter.matrix || !parameter.trained) continue;
+      if (!parameter.matrix || !parameter.trained || parameter.borrowed) continue;
       const bool of_experts = parameter.reduced_over == GroupRole::kExpertReplicas;
       matrices.list.push_back(
           {.rows = of_experts ? parameter.rows / parameter.experts : parameter.rows,

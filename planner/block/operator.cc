@@ -3,15 +3,21 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr std::array<std::string_view, 57> kOperatorNames = {
+constexpr std::array<std::string_view, 63> kOperatorNames = {
     "embedding",
     "embedding_leave",
     "embedding_norm",
+    "streams_projection",
     "patch_embedding",
     "tower_norm",
     "tower_projection",
+    "shared_norm",
+    "shared_enter",
+    "shared_leave",
+    "shared_projection",
     "attention_streams",
     "attention_norm",
+    "laurel",
     "latent_projection",
     "latent_norm",
     "index_query",

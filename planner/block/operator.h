@@ -35,13 +35,22 @@ enum class OperatorName : uint8_t {
   kEmbedding,
   kEmbeddingLeave,  // collective: adds up the TP ranks' partial sums into the residual stream
   kEmbeddingNorm,
+  // Of Gemma 3n and 4: projects the embedding to the layers' own inputs and to the residual
+  // streams, and after the last layer the streams to the hidden state.
+  kStreamsProjection,
 
   kPatchEmbedding,  // this and the next two: operators of a tower (planner/spec/tower.h)
   kTowerNorm,       // all norms of the tower outside of its blocks
   kTowerProjection,
 
-  kAttentionStreams,  // of hyper-connections: mixes the residual streams into attention's input
+  kSharedNorm,   // this and the next two: operators of a block whose weights layers share
+  kSharedEnter,  // collective, as kAttentionEnter
+  kSharedLeave,  // collective, as kAttentionLeave
+  // Of a layer with such a block, after the block's FFN: its result's way into the recurrence.
+  kSharedProjection,
+  kAttentionStreams,  // mixes the residual streams into attention's input, or predicts them (AltUp)
   kAttentionNorm,
+  kLaurel,            // a low-rank residual beside attention
   kLatentProjection,  // of latent attention: projects to the latents and the rotated key
   kLatentNorm,
   kIndexQuery,       // this and the next two: operators of sparse attention's indexer
@@ -67,7 +76,8 @@ enum class OperatorName : uint8_t {
   kAttentionLeave,
   kAttentionPostNorm,  // the second norm of attention
   kAttentionResidual,
-  kFfnStreams,
+  kFfnStreams,  // mixes the residual streams into the FFN's input; AltUp corrects them after the
+                // FFN
   kFfnNorm,
   kRouter,
   kExpertLatentProjection,  // projects to the latent that the experts work on
@@ -84,7 +94,8 @@ enum class OperatorName : uint8_t {
   kFfnLeave,
   kFfnPostNorm,  // the second norm of the FFN
   kFfnResidual,
-  kLayerInput,  // of Gemma 4: gates the layer's own embedding and projects it to the hidden state
+  kLayerInput,  // of Gemma 3n and 4: gates the layer's own embedding and projects it to the hidden
+                // state
 
   kFinalNorm,
   kHeadEnter,
@@ -181,6 +192,9 @@ struct OperatorParameter {
   Division division = Division::kWhole;  // how the matrix is divided over `divided_over`
   bool matrix = true;                    // false for a vector: a norm's weight or a bias
   bool shared = false;  // the embedding's matrix, used a second time and not counted again
+  // A matrix of an earlier layer on the same rank (planner/spec/model_spec.h, SharedBlock): it is
+  // multiplied here too, but the earlier layer holds it.
+  bool borrowed = false;
   bool trained = true;
   bool four_bit = false;  // held in 4 bits (kFourBitWeightBytes)
   // If true, this is a matrix of a few rows that every rank of a TP group holds. ZeRO shards the
@@ -253,7 +267,10 @@ enum class KeptTensor : uint8_t {
   kNormIntermediates,  // intermediates of both norms if they are not fused
   kExtras,             // dropout masks, biases and copies
   kAdapter,            // an adapter's tensors between its two products and after them
-  kLayerInput,         // of Gemma 4: the layer's own embedding, its gate and their product
+  kLayerInput,         // of Gemma 3n and 4: the layer's own embedding, its gate and their product
+  kSharedInput,        // of a shared block: hidden state and embedding side by side
+  kStreams,            // of AltUp: the prediction of the layer's own stream, and what it changed
+  kLaurel,             // of a low-rank residual: its latent and the input of its norm
   kScores,             // heads x queries x keys, if attention writes them out
   kFinalResidual,
   kFinalNormOutput,

@@ -84,19 +84,20 @@ void OperatorBuilder::SaveNarrowed(Operator& op, KeptTensor tensor, int64_t byte
 }
 
 void OperatorBuilder::Norm(Operator& norm, std::string_view weight, std::string_view bias,
-                           double forward_bytes, double backward_bytes) {
-  norm.stream = {.elements = stream_elements_,
+                           double forward_bytes, double backward_bytes, int64_t inputs) {
+  norm.stream = {.elements = inputs * stream_elements_,
                  .traffic_bytes = {forward_bytes, backward_bytes, 0.0}};
   if (s_.norm != StreamNorm::kLayerPlain) {
-    norm.parameters.push_back(Vector(weight, s_.hidden));
+    norm.parameters.push_back(Vector(weight, inputs * s_.hidden));
   }
-  if (s_.norm == StreamNorm::kLayer) norm.parameters.push_back(Vector(bias, s_.hidden));
-  norm.pass(kForward).result_bytes = stream_bytes_;
+  if (s_.norm == StreamNorm::kLayer) norm.parameters.push_back(Vector(bias, inputs * s_.hidden));
+  norm.pass(kForward).result_bytes = inputs * stream_bytes_;
 }
 
 void OperatorBuilder::SaveForNorm(Operator& norm, KeptTensor residual, KeptTensor rstd) {
-  const bool of_streams =
-      residual == KeptTensor::kAttentionResidual || residual == KeptTensor::kFfnResidual;
+  // AltUp's norms read one stream; its prediction keeps all of them.
+  const bool of_streams = !s_.predicts_streams() && (residual == KeptTensor::kAttentionResidual ||
+                                                     residual == KeptTensor::kFfnResidual);
   Save(norm, residual, (of_streams ? s_.residual_streams : 1) * stream_bytes_, norm.name,
        kInputGradient);
   SaveStatistics(norm, rstd);

@@ -49,8 +49,9 @@ class OperatorBuilder {
   // nothing unless Meshwright's worker quantises. In the worker, the operator that makes the input
   // also makes the copy. In other frameworks, the product itself makes and saves the copy.
   void SaveNarrowed(Operator& op, KeptTensor tensor, int64_t bytes, OperatorName product) const;
+  // Makes `norm` the norm of `inputs` hidden states side by side.
   void Norm(Operator& norm, std::string_view weight, std::string_view bias, double forward_bytes,
-            double backward_bytes);
+            double backward_bytes, int64_t inputs = 1);
   void SaveForNorm(Operator& norm, KeptTensor residual, KeptTensor rstd);
   void SaveStatistics(Operator& norm, KeptTensor rstd);
   // Adds a product over all tokens. `outputs` and `inputs` are the dimensions of the rank's part of

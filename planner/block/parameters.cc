@@ -23,19 +23,22 @@ int64_t Elements(const OperatorList& operators, const Counts& counts) {
   return elements;
 }
 
-int64_t AllElements(const OperatorList& operators) {
-  return Elements(operators, [](const Operator&, const OperatorParameter&) { return true; });
+// Returns whether the operator's unit holds the parameter.
+bool IsHeld(const Operator& /*op*/, const OperatorParameter& parameter) {
+  return !parameter.borrowed;
 }
 
+int64_t HeldElements(const OperatorList& operators) { return Elements(operators, IsHeld); }
+
 int64_t ProjectionElements(const OperatorList& operators) {
-  return Elements(operators, [](const Operator& op, const OperatorParameter&) {
-    return op.kind == OperatorKind::kMatmul;
+  return Elements(operators, [](const Operator& op, const OperatorParameter& parameter) {
+    return op.kind == OperatorKind::kMatmul && IsHeld(op, parameter);
   });
 }
 
 int64_t TrainedElements(const OperatorList& operators) {
   return Elements(operators, [](const Operator&, const OperatorParameter& parameter) {
-    return parameter.trained && !parameter.shared;
+    return parameter.trained && !parameter.shared && !parameter.borrowed;
   });
 }
 
@@ -58,15 +61,11 @@ int64_t ActiveElements(const OperatorList& operators, const Experts& experts,
   return of(false) + of(true) / std::max<int64_t>(experts.count, 1) * experts.top_k;
 }
 
-int64_t ActiveElements(const OperatorList& operators, const Experts& experts) {
-  return ActiveElements(operators, experts,
-                        [](const Operator&, const OperatorParameter&) { return true; });
-}
-
 // Returns the sum over active parameters of the passes in which each is multiplied: forward, and
 // the gradients of the input and of the weights where they run.
 int64_t MultipliedElements(const OperatorList& operators, const Experts& experts) {
-  return ActiveElements(operators, experts) +
+  return ActiveElements(operators, experts,
+                        [](const Operator&, const OperatorParameter&) { return true; }) +
          ActiveElements(
              operators, experts,
              [](const Operator& op, const OperatorParameter&) { return op.propagates; }) +
@@ -96,14 +95,15 @@ OperatorFlops FlopsOf(const OperatorList& operators) {
 struct Counts {
   int64_t elements = 0;
   int64_t active_elements = 0;
-  int64_t multiplied_elements = 0;  // 3 * active_elements where everything trains
+  // 3 * active_elements where everything trains and nothing is borrowed
+  int64_t multiplied_elements = 0;
   int64_t projection_elements = 0;  // of products' matrices
   OperatorFlops flops;
 };
 
 Counts CountsOf(const OperatorList& operators, const Experts& experts) {
-  return {.elements = AllElements(operators),
-          .active_elements = ActiveElements(operators, experts),
+  return {.elements = HeldElements(operators),
+          .active_elements = ActiveElements(operators, experts, IsHeld),
           .multiplied_elements = MultipliedElements(operators, experts),
           .projection_elements = ProjectionElements(operators),
           .flops = FlopsOf(operators)};
@@ -175,6 +175,7 @@ void AddMtp(const ModelSpec& model, const TrainingSpec& training, const Counts& 
 UnitParameters RankParameters(const Operator& op) {
   UnitParameters unit;
   for (const OperatorParameter& parameter : op.parameters) {
+    if (parameter.borrowed) continue;
     const int64_t elements = parameter.rank_elements();
     const bool vector = !parameter.matrix || parameter.whole_gradient;
     const bool of_experts = parameter.reduced_over == GroupRole::kExpertReplicas;
@@ -253,11 +254,15 @@ int64_t MtpParameters(const ModelSpec& model) {
 
 StepFlops StepFlopsOf(const ModelSpec& model, const TrainingSpec& training) {
   const TrainedParts& parts = training.options.train;
-  const Counts head = CountsOf<HeadOperators>(TrainedEndsShape(model, parts));
-  const int64_t embedding_passes = parts.OfEmbedding() == UnitTraining::kTrained ? 3 : 1;
+  const BlockShape ends = TrainedEndsShape(model, parts);
+  const Counts head = CountsOf<HeadOperators>(ends);
+  const Counts entry = CountsOf<EmbeddingOperators>(ends);
+  const int64_t entry_passes = parts.OfEmbedding() == UnitTraining::kTrained ? 3 : 1;
   double multiplied =
-      static_cast<double>(embedding_passes * EmbeddingParameters(model) + head.multiplied_elements);
+      static_cast<double>(entry_passes * (EmbeddingParameters(model) + entry.projection_elements) +
+                          head.multiplied_elements);
   OperatorFlops token = head.flops;
+  token.products += entry.flops.products;
   ForEachLayers(model, parts, [&](const LayerGroup& group, UnitTraining layer, int64_t layers) {
     const Counts block = CountsOf<BlockOperators>(TokenShape(model, group, training, layer));
     const auto count = static_cast<double>(layers);

@@ -94,7 +94,8 @@ RecomputedParts NormAndActivationParts(const BlockShape& shape) {
       .frees = {KeptTensor::kAttentionNormOutput, KeptTensor::kLatentNormOutput,
                 KeptTensor::kFfnNormOutput, KeptTensor::kNormIntermediates, KeptTensor::kSiluGate,
                 KeptTensor::kExpertSiluGate},
-      .runs = {OperatorName::kAttentionNorm, OperatorName::kLatentNorm, OperatorName::kFfnNorm}};
+      .runs = {OperatorName::kAttentionNorm, OperatorName::kSharedNorm, OperatorName::kLatentNorm,
+               OperatorName::kFfnNorm}};
   if (!ActivatesAgain(shape)) return parts;
   parts.frees = parts.frees.With({KeptTensor::kFfnProduct, KeptTensor::kExpertProduct});
   parts.runs = parts.runs.With({OperatorName::kFfnActivation, OperatorName::kExpertActivation});
@@ -123,15 +124,17 @@ RecomputedParts AlternateProductParts(const BlockShape& shape) {
   return parts;
 }
 
-// Returns all enumerators up to `last`.
-template <typename Kind>
-EnumSet<Kind> AllUpTo(Kind last) {
-  return EnumSet<Kind>::FromBits((int64_t{2} << static_cast<int>(last)) - 1);
+// Returns all enumerators up to kLast.
+template <auto kLast>
+EnumSet<decltype(kLast)> AllUpTo() {
+  constexpr int kIndex = static_cast<int>(kLast);
+  static_assert(kIndex <= 62, "an EnumSet has no more bits");
+  return EnumSet<decltype(kLast)>::FromBits(static_cast<int64_t>(~uint64_t{0} >> (63 - kIndex)));
 }
 
 RecomputedParts WholeBlock(const BlockShape& shape) {
-  return {.frees = AllUpTo(KeptTensor::kMtpNormOutput).Without({KeptTensor::kAttentionResidual}),
-          .runs = AllUpTo(OperatorName::kMtpProjection),
+  return {.frees = AllUpTo<KeptTensor::kMtpNormOutput>().Without({KeptTensor::kAttentionResidual}),
+          .runs = AllUpTo<OperatorName::kMtpProjection>(),
           .stops_early = shape.recompute_stops_early};
 }
 

@@ -51,7 +51,8 @@ class RecurrentBuilder : public OperatorBuilder {
     if (r_.projection_bias || Is(RecurrenceKind::kRgLru)) {
       op.parameters.push_back(Bias("mixer_in_bias", whole_.input, rank_.input));
     }
-    if (s_.has_attention()) return;
+    // Attention on the same input keeps it.
+    if (s_.has_attention() && !s_.shared_block.runs) return;
     Save(op, KeptTensor::kAttentionNormOutput, KeptInputBytes(NormOutputRows(), s_.hidden), op.name,
          kWeightGradient);
   }

@@ -5,6 +5,10 @@
 namespace meshwright::planner {
 namespace {
 
+// Traffic of a norm and an addition, in bytes per element of 2 bytes.
+constexpr double kAddNorm = 10.0;
+constexpr double kAddNormBackward = 12.0;
+
 class StreamBuilder : public OperatorBuilder {
  public:
   using OperatorBuilder::OperatorBuilder;
@@ -24,6 +28,47 @@ class StreamBuilder : public OperatorBuilder {
     op.pass(kInputGradient).result_bytes = n * stream_bytes_;
   }
 
+  // The weights come from the layer's own stream; each stream is read and written.
+  void Predict() {
+    const int64_t n = s_.residual_streams;
+    Operator& op = Router(OperatorName::kAttentionStreams);
+    op.stream = Streams(4.0, 6.0);
+    op.parameters.push_back(Vector("stream_router_norm", s_.hidden));
+    op.parameters.push_back(Whole("stream_router", n, s_.hidden));
+    op.parameters.push_back(Whole("stream_prediction", n * n, n));
+    op.pass(kForward).result_bytes = n * stream_bytes_;
+    op.pass(kInputGradient).result_bytes = n * stream_bytes_;
+    Save(op, KeptTensor::kAttentionResidual, n * stream_bytes_, op.name, kWeightGradient);
+  }
+
+  // The router runs again, on what the layer made of its stream.
+  void Correct() {
+    const int64_t n = s_.residual_streams;
+    Operator& op = Router(OperatorName::kFfnStreams);
+    op.stream = Streams(4.0, 6.0);
+    op.parameters.push_back(Whole("stream_correction", n, n));
+    op.parameters.push_back(Vector("stream_scale", s_.hidden));
+    op.pass(kForward).result_bytes = n * stream_bytes_;
+    op.pass(kInputGradient).result_bytes = n * stream_bytes_;
+    // What the layer changed, and what the router read.
+    Save(op, KeptTensor::kStreams, 2 * stream_bytes_, op.name, kInputGradient);
+  }
+
+  void Laurel() {
+    const int64_t rank = s_.laurel_rank;
+    Operator& op = Matmul(OperatorName::kLaurel, 2 * rank, s_.hidden);
+    op.matmul.rows = s_.stream_tokens();
+    op.stream.elements = stream_elements_;
+    op.stream.traffic_bytes = {kAddNorm, kAddNormBackward, 0.0};
+    op.parameters.push_back(Whole("laurel_left", rank, s_.hidden));
+    op.parameters.push_back(Whole("laurel_right", s_.hidden, rank));
+    op.parameters.push_back(Vector("laurel_norm", s_.hidden));
+    op.pass(kForward).result_bytes = stream_bytes_;
+    op.pass(kInputGradient).result_bytes = stream_bytes_;
+    Save(op, KeptTensor::kLaurel, s_.stream_tokens() * rank * s_.element_bytes + stream_bytes_,
+         op.name, kWeightGradient);
+  }
+
   void LayerInput() {
     const int64_t width = s_.layer_input;
     Operator& op = Matmul(OperatorName::kLayerInput, 2 * width, s_.hidden);
@@ -38,12 +83,37 @@ class StreamBuilder : public OperatorBuilder {
          s_.stream_tokens() * (3 * width + 2 * s_.hidden) * s_.element_bytes, op.name,
          kWeightGradient);
   }
+
+ private:
+  // The product that gives the weights of AltUp's streams.
+  Operator& Router(OperatorName name) {
+    Operator& op = Matmul(name, s_.residual_streams, s_.hidden);
+    op.matmul.rows = s_.stream_tokens();
+    return op;
+  }
+  StreamShape Streams(double forward_bytes, double backward_bytes) const {
+    const auto n = static_cast<double>(s_.residual_streams);
+    return {.elements = stream_elements_,
+            .traffic_bytes = {forward_bytes * n, backward_bytes * n, 0.0}};
+  }
 };
 
 }  // namespace
 
 void AddStreamMix(const BlockShape& shape, OperatorName name, OperatorList& operators) {
   StreamBuilder(shape, operators).Mix(name);
+}
+
+void AddStreamPrediction(const BlockShape& shape, OperatorList& operators) {
+  StreamBuilder(shape, operators).Predict();
+}
+
+void AddStreamCorrection(const BlockShape& shape, OperatorList& operators) {
+  StreamBuilder(shape, operators).Correct();
+}
+
+void AddLaurel(const BlockShape& shape, OperatorList& operators) {
+  StreamBuilder(shape, operators).Laurel();
 }
 
 void AddLayerInput(const BlockShape& shape, OperatorList& operators) {

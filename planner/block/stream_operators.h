@@ -1,5 +1,6 @@
-// Lists the operators that work on the residual stream, other than norms and additions: the mixes
-// of hyper-connections and Gemma 4's per-layer inputs.
+// Lists the operators that work on the residual stream, other than norms and additions: those on
+// several streams (planner/spec/model_spec.h, StreamKind), and the learned residuals and per-layer
+// inputs of Gemma 3n and 4.
 #pragma once
 
 #include "planner/block/block_shape.h"
@@ -12,8 +13,18 @@ namespace meshwright::planner {
 // shape.residual_streams > 1; `name` is kAttentionStreams or kFfnStreams.
 void AddStreamMix(const BlockShape& shape, OperatorName name, OperatorList& operators);
 
-// Appends Gemma 4's per-layer input: the hidden state gates the layer's own embedding, and the
-// product is projected back and normalised. REQUIRES: shape.layer_input > 0.
+// Appends AltUp's prediction of all streams before a layer, and its correction of all streams after
+// the layer (arXiv 2301.13310). A product of the layer's own stream gives the weights of both.
+// REQUIRES: shape.predicts_streams().
+void AddStreamPrediction(const BlockShape& shape, OperatorList& operators);
+void AddStreamCorrection(const BlockShape& shape, OperatorList& operators);
+
+// Appends a low-rank residual of the first norm's output, which is normalised and added to
+// attention's result (LAuReL, arXiv 2411.07501). REQUIRES: shape.laurel_rank > 0.
+void AddLaurel(const BlockShape& shape, OperatorList& operators);
+
+// Appends the per-layer input of Gemma 3n and 4: the hidden state gates the layer's own embedding,
+// and the product is projected back and normalised. REQUIRES: shape.layer_input > 0.
 void AddLayerInput(const BlockShape& shape, OperatorList& operators);
 
 }  // namespace meshwright::planner

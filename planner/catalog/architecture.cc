@@ -33,6 +33,7 @@ bool IsOn(const json& config, std::string_view key) {
 
 void ReadRecurrentParts(const json& entry, Architecture& architecture) {
   architecture.beside_attention = entry.value("beside_attention", false);
+  architecture.shared_blocks = entry.value("shared_blocks", false);
   architecture.recurs_by_default = entry.value("recurs_by_default", false);
   architecture.ranked_gates = entry.value("ranked_gates", false);
   architecture.inner_norms = entry.value("inner_norms", false);

@@ -69,6 +69,9 @@ struct Architecture {
   // The recurrence of the layers that have one.
   RecurrenceKind recurrence = RecurrenceKind::kNone;
   bool beside_attention = false;   // every layer has the recurrence and attention
+  // Zamba2: layers with attention run a block whose weights they share (SharedBlock); the others
+  // have only the recurrence.
+  bool shared_blocks = false;
   bool recurs_by_default = false;  // if no key says otherwise, every layer has only the recurrence
   bool ranked_gates = false;       // Kimi delta attention: gates pass a latent as wide as a head
   bool inner_norms = false;

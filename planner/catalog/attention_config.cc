@@ -249,7 +249,9 @@ absl::StatusOr<std::vector<Attention>> ReadAttentions(JsonFields& fields, const 
     }
     return attentions;
   }
-  const Attention attention = ReadAttention(fields, config, architecture, hidden);
+  // The heads of a shared block divide what it reads: hidden state and embedding.
+  const int64_t inputs = architecture.shared_blocks ? 2 : 1;
+  const Attention attention = ReadAttention(fields, config, architecture, inputs * hidden);
   const Attention global = GlobalAttention(fields, attention);
   const Attention local = LocalAttention(fields, attention);
   ASSIGN_OR_RETURN(const int64_t sharing, ReadSharingLayers(fields, count));

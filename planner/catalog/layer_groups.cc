@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/attention_config.h"
 #include "planner/catalog/block_configs.h"
@@ -21,6 +22,24 @@ void AddLayer(const LayerGroup& layer, std::vector<LayerGroup>& groups) {
   } else {
     groups.push_back(layer);
   }
+}
+
+// Zamba2's layers with attention run `num_mem_blocks` blocks in turn.
+absl::Status SetSharedBlocks(JsonFields& fields, std::vector<LayerGroup>& layers) {
+  const int64_t blocks = fields.IntOr("num_mem_blocks", 1);
+  const int64_t rank = fields.IntOr("adapter_rank", 0);
+  const bool adapts_attention = fields.BoolOr("use_shared_attention_adapter", false);
+  RETURN_IF_ERROR(fields.status());
+  RETURN_IF_ERROR(CheckRange("num_mem_blocks", blocks, 1, kMostLayers));
+  int64_t runs = 0;
+  for (LayerGroup& layer : layers) {
+    if (!layer.attention.exists()) continue;
+    layer.shared_block = {.runs = true,
+                          .owns_weights = runs++ < blocks,
+                          .adapter_rank = rank,
+                          .adapts_attention = adapts_attention && rank > 0};
+  }
+  return absl::OkStatus();
 }
 
 std::vector<LayerGroup> Grouped(const std::vector<LayerGroup>& layers) {
@@ -58,6 +77,7 @@ absl::StatusOr<std::vector<LayerGroup>> ReadLayerGroups(JsonFields& fields, cons
                       .count = 1,
                       .recurrence = parts[layer].recurrence ? recurrence : Recurrence()});
   }
+  if (architecture.shared_blocks) RETURN_IF_ERROR(SetSharedBlocks(fields, layers));
   return Grouped(layers);
 }
 

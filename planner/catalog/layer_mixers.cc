@@ -42,11 +42,15 @@ bool IsGiven(const json& config, const char* key) {
   return value != config.end() && !IsOff(*value);
 }
 
+bool HasBothMixers(const Architecture& architecture) {
+  return architecture.beside_attention || architecture.shared_blocks;
+}
+
 // Returns the names that this family's layers may have, in words.
 std::string AcceptedNames(const Architecture& architecture) {
   std::vector<std::string> names;
   for (const auto& [name, kind] : Architectures().layer_kinds.items()) {
-    if (kind == "both" && !architecture.beside_attention) continue;
+    if (kind == "both" && !HasBothMixers(architecture)) continue;
     const bool of_recurrence = kind == "recurrence" || kind == "experts" || kind == "ffn";
     if (name.size() == 1 || (of_recurrence && architecture.recurrence == RecurrenceKind::kNone)) {
       continue;
@@ -67,7 +71,7 @@ absl::StatusOr<LayerParts> PartsOfKind(std::string_view key, const json& name, b
   const bool is_recurrent = kind == "recurrence";
   const bool is_both = kind == "both";
   if (kind.empty() || (is_recurrent && architecture.recurrence == RecurrenceKind::kNone) ||
-      (is_both && !architecture.beside_attention)) {
+      (is_both && !HasBothMixers(architecture))) {
     return FieldError(key, ShortenedName(shown),
                       absl::StrCat("layers of this kind are not planned yet; must be ",
                                    AcceptedNames(architecture)));
@@ -77,7 +81,7 @@ absl::StatusOr<LayerParts> PartsOfKind(std::string_view key, const json& name, b
   }
   return LayerParts{.attention = !is_recurrent,
                     .recurrence = is_recurrent || is_both,
-                    .ffn = !holds_one,
+                    .ffn = !holds_one && !(is_recurrent && architecture.shared_blocks),
                     .is_indexed = kind == "indexed"};
 }
 

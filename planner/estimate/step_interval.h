@@ -47,6 +47,7 @@ enum class Unfitted : uint8_t {
   // Recurrences, and attention to keys that an index picks or that are compressed. The efficiency
   // of these layers' kernels is chosen, not measured.
   kLayers,
+  kStreams,  // several residual streams, and inputs of each layer
   kExperts,
   // A hidden state of at most kNarrowHidden: the device finishes a layer before the host has issued
   // the next, so the step is the host's.

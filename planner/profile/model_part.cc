@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<ModelPart, 49> kModelPartNames = {{
+constexpr EnumNames<ModelPart, 51> kModelPartNames = {{
     {ModelPart::kRotaryPositions, "rotary_positions"},
     {ModelPart::kPartialRotary, "partial_rotary"},
     {ModelPart::kLearnedPositions, "learned_positions"},
@@ -55,6 +55,8 @@ constexpr EnumNames<ModelPart, 49> kModelPartNames = {{
     {ModelPart::kLayerInputs, "layer_inputs"},
     {ModelPart::kHeadGate, "head_gate"},
     {ModelPart::kParallelMixers, "parallel_mixers"},
+    {ModelPart::kSharedBlocks, "shared_blocks"},
+    {ModelPart::kLaurel, "laurel"},
 }};
 
 ModelPart PositionsOf(const ModelSpec& model) {
@@ -106,7 +108,11 @@ void AddMixerParts(const LayerGroup& group, EnumSet<ModelPart>& parts) {
     parts.Add(static_cast<ModelPart>(static_cast<int>(group.recurrence.kind) + kBeforeFirst));
   }
   if (!group.mixes() || !group.ffn.exists()) parts.Add(ModelPart::kSingleParts);
-  if (group.recurrence.exists() && attention.exists()) parts.Add(ModelPart::kParallelMixers);
+  if (group.shared_block.runs) {
+    parts.Add(ModelPart::kSharedBlocks);
+  } else if (group.recurrence.exists() && attention.exists()) {
+    parts.Add(ModelPart::kParallelMixers);
+  }
   if (attention.gate == AttentionGate::kWidth) parts.Add(ModelPart::kAttentionGate);
   if (attention.gate == AttentionGate::kHeads) parts.Add(ModelPart::kHeadGate);
   if (attention.kind == AttentionKind::kCompressed) parts.Add(ModelPart::kCompressedAttention);
@@ -142,6 +148,7 @@ EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
     if (group.attention.qk_norm_over_width) parts.Add(ModelPart::kQkNormOverWidth);
   }
   if (model.residual_streams > 1) parts.Add(ModelPart::kResidualStreams);
+  if (model.laurel_rank > 0) parts.Add(ModelPart::kLaurel);
   if (!model.towers.empty()) parts.Add(ModelPart::kTower);
   if (model.layer_input > 0) parts.Add(ModelPart::kLayerInputs);
   if (model.mtp_layers > 0) parts.Add(ModelPart::kFurtherTokens);

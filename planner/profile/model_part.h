@@ -56,11 +56,13 @@ enum class ModelPart : uint8_t {
   kSharedKeys,       // layers that reuse keys and values of an earlier layer
   kValuesAreKeys,    // keys serve as values
   kExpertLatent,     // experts that work on a latent
-  kResidualStreams,  // hyper-connections
+  kResidualStreams,  // hyper-connections, AltUp
   kTower,            // an encoder of images
   kLayerInputs,      // an embedding for each layer
   kHeadGate,         // a gate of each head's result
   kParallelMixers,   // attention and a recurrence on the same input
+  kSharedBlocks,     // a block whose weights several layers share
+  kLaurel,           // a low-rank residual beside attention
 };
 
 // Returns the parts that the model has.

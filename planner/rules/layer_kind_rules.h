@@ -1,6 +1,6 @@
-// Rules about recurrences and about layers that share keys: whether ranks can divide a recurrence,
-// and on which stages the sharing layers may be. Each function returns whether the layout breaks
-// its rule (planner/rules/rule.h).
+// Rules about recurrences and about layers that share keys or weights: whether ranks can divide a
+// recurrence, and on which stages the sharing layers may be. Each function returns whether the
+// layout breaks its rule (planner/rules/rule.h).
 #pragma once
 
 #include <algorithm>
@@ -49,6 +49,23 @@ inline int64_t FirstOwnerOfSharedKeys(const ModelSpec& model) {
     }
   }
   return first;
+}
+
+// Neither the embedding nor weights are sent between stages, so only the first stage can hold
+// layers that run a shared block.
+inline bool SharedBlocksCrossStages(const RuleInput& input, const Layout& layout,
+                                    Operands& operands) {
+  const auto runs = [](const LayerGroup& group) { return group.shared_block.runs; };
+  if (layout.pp == 1 || !AnyGroup(input, runs)) return false;
+  for (int32_t stage = 1; stage < layout.pp * layout.vpp; ++stage) {
+    const StageLayers held =
+        StageOf(input.model, layout, input.profile.supports.stage_partition, stage);
+    for (int64_t i = 0; i < held.layer_count; ++i) {
+      const int64_t layer = held.first_layer + i;
+      if (runs(input.model.GroupOf(layer))) return Broken(layer, stage, operands);
+    }
+  }
+  return false;
 }
 
 inline bool SharesKeys(const LayerGroup& group) { return group.attention.shares_keys; }

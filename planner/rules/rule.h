@@ -29,6 +29,7 @@ enum class Rule : uint8_t {
   kHeadsDivision,             // heads are not a multiple of tp
   kKvHeadsDivision,           // kv_heads are not a multiple of tp
   kRecurrenceDivision,        // the heads of a recurrence are not a multiple of tp * cp
+  kSharedBlocks,              // a layer with a shared block is not on the first stage
   kSharedKeys,                // layers that share keys are on other stages than their owner
   kFfnDivision,               // the FFN width is not a multiple of its ranks
   kExpertsMissing,            // ep or etp without experts

@@ -23,6 +23,10 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
     {Rule::kStages, "stages", StagesDoNotFit, "", DescribeStages, RuleLevel::kPipeline},
     {Rule::kLayersDivision, "layers_division", LayersDoNotDivide,
      "$0 layers can't be divided over pp * vpp = $1 stages", nullptr, RuleLevel::kPipeline},
+    {Rule::kSharedBlocks, "shared_blocks", SharedBlocksCrossStages,
+     "layer $0 is on stage $1, but reads the embedding and runs weights of another layer; such "
+     "layers must be on the first stage",
+     nullptr, RuleLevel::kPipeline},
     {Rule::kSharedKeys, "shared_keys", SharedKeysCrossStages,
      "layer $0 shares keys of layers from $1 on, which must be on its stage", nullptr,
      RuleLevel::kPipeline},

@@ -109,6 +109,7 @@ absl::Status CheckExists(const LayerGroup& group) {
 absl::Status Check(const LayerGroup& group, int64_t hidden) {
   RETURN_IF_ERROR(CheckExists(group));
   RETURN_IF_ERROR(Validate(group.recurrence, hidden));
+  RETURN_IF_ERROR(CheckRange("adapter_rank", group.shared_block.adapter_rank, 0, kMaxWidth));
   if (group.ffn.exists()) {
     RETURN_IF_ERROR(CheckRange("intermediate_size", group.ffn.hidden, 1, kMaxWidth));
     RETURN_IF_ERROR(Check(group.ffn));
@@ -171,7 +172,10 @@ absl::Status Validate(const ModelSpec& model) {
   RETURN_IF_ERROR(CheckPositive("rope_theta", model.rope_theta));
   RETURN_IF_ERROR(Validate(model.rope_scaling));
   RETURN_IF_ERROR(CheckPositive("initializer_range", model.initializer_range));
-  RETURN_IF_ERROR(CheckRange("hc_mult", model.residual_streams, 1, kMaxStreams));
+  const bool predicts_streams = model.stream_kind == StreamKind::kAltUp;
+  RETURN_IF_ERROR(CheckRange(predicts_streams ? "altup_num_inputs" : "hc_mult",
+                             model.residual_streams, 1, kMaxStreams));
+  RETURN_IF_ERROR(CheckRange("laurel_rank", model.laurel_rank, 0, kMaxWidth));
   RETURN_IF_ERROR(CheckRange("hidden_size_per_layer_input", model.layer_input, 0, kMaxWidth));
   RETURN_IF_ERROR(CheckRange("vocab_size_per_layer_input", model.layer_input_vocab, 0, kMaxVocab));
   for (const LayerGroup& group : model.groups) RETURN_IF_ERROR(Check(group, model.hidden));

@@ -60,6 +60,12 @@ enum class Arrangement : uint8_t {
   kSandwich
 };
 
+// How a layer works on several residual streams. With hyper-connections (arXiv 2409.19606)
+// attention and the FFN each read a weighted sum of the streams and add to all of them. AltUp
+// (arXiv 2301.13310, Gemma 3n) predicts all streams, runs the layer on one of them, and corrects
+// all of them by what the layer changed.
+enum class StreamKind : uint8_t { kHyperConnections, kAltUp };
+
 // The factor on attention's result before the output projection: nothing, a sigmoid as wide as the
 // queries (Qwen3-Next), or a sigmoid for each head (Step-3).
 enum class AttentionGate : uint8_t { kNone, kWidth, kHeads };
@@ -188,17 +194,35 @@ struct Ffn {
 inline constexpr Attention kNoAttention{.kind = AttentionKind::kNone};
 inline constexpr Ffn kNoFfn{.kind = FfnKind::kNone};
 
+// Zamba2 (arXiv 2411.15242): a layer's attention and FFN are one block whose weights several layers
+// share. Attention reads the hidden state and the token's embedding side by side. The block has no
+// residual; a projection [hidden, hidden] of the layer's own adds its result to the input of the
+// layer's recurrence.
+struct SharedBlock {
+  bool runs = false;          // whether the layer has such a block
+  bool owns_weights = false;  // whether it is the first layer that runs the block's weights
+  // The rank of low-rank matrices of the layer's own beside the FFN's first product; 0 if there are
+  // none.
+  int64_t adapter_rank = 0;
+  bool adapts_attention = false;  // whether there are also such matrices beside q, k and v
+
+  friend bool operator==(const SharedBlock&, const SharedBlock&) = default;
+};
+
 // `count` consecutive layers of the same shape. If a layer has both attention and a recurrence,
-// both read the same norm's output, and their results are added up.
+// both read the same norm's output, and their results are added up, unless the attention is part of
+// a shared block.
 struct LayerGroup {
   Attention attention = {};
   Ffn ffn = {};
   int64_t count = 0;
   Recurrence recurrence = {};
+  SharedBlock shared_block = {};
 
   bool mixes() const { return attention.exists() || recurrence.exists(); }
   bool SameShape(const LayerGroup& other) const {
-    return attention == other.attention && ffn == other.ffn && recurrence == other.recurrence;
+    return attention == other.attention && ffn == other.ffn && recurrence == other.recurrence &&
+           shared_block == other.shared_block;
   }
   friend bool operator==(const LayerGroup&, const LayerGroup&) = default;
 };
@@ -252,11 +276,14 @@ struct ModelSpec {
   // Nemotron 3 this shape has both attention and experts, though each other layer has only one of
   // them.
   std::optional<LayerGroup> mtp_layer = std::nullopt;
-  // Hyper-connections (arXiv 2409.19606): the width of the residual stream in hidden states.
-  int64_t residual_streams = 1;
+  int64_t residual_streams = 1;  // the width of the residual stream in hidden states
+  StreamKind stream_kind = StreamKind::kHyperConnections;
+  // Gemma 3n: the rank of a learned residual beside attention (LAuReL, arXiv 2411.07501); 0 if
+  // there is none.
+  int64_t laurel_rank = 0;
   bool merges_streams = false;  // DeepSeek-V4: a product merges the streams after the last layer
-  // Gemma 4: the width of an embedding that each layer has of its own, for `layer_input_vocab`
-  // tokens. 0 if there is no such embedding.
+  // Gemma 3n and 4: the width of an embedding that each layer has of its own, for
+  // `layer_input_vocab` tokens. 0 if there is no such embedding.
   int64_t layer_input = 0;
   int64_t layer_input_vocab = 0;
   std::vector<LayerGroup> groups;

@@ -9,7 +9,7 @@
 
 namespace meshwright::planner {
 
-inline constexpr std::array<std::string_view, 59> kKeptTensorNames = {
+inline constexpr std::array<std::string_view, 62> kKeptTensorNames = {
     "token_ids",
     "embedding_norm_input",
     "embedding_norm_rstd",
@@ -60,6 +60,9 @@ inline constexpr std::array<std::string_view, 59> kKeptTensorNames = {
     "extras",
     "adapter",
     "layer_input",
+    "shared_input",
+    "streams",
+    "laurel",
     "scores",
     "final_residual",
     "final_norm_output",

@@ -32,12 +32,9 @@ TEST_P(UnplannedArchitecture, SaysWhatKindOfThingIsMissing) {
 INSTANTIATE_TEST_SUITE_P(
     Hub, UnplannedArchitecture,
     testing::Values(
-        Unplanned{{{"model_type", "gemma3n_text"},
-                   {"altup_num_inputs", 4},
-                   {"hidden_size_per_layer_input", 256},
-                   {"num_kv_shared_layers", 15}},
-                  "several residual streams (altup_num_inputs = 4)"},
-        Unplanned{{{"model_type", "zamba2"}, {"num_mem_blocks", 1}, {"mamba_d_state", 64}},
+        Unplanned{{{"model_type", "qwen4_exp_text"}, {"hc_mult", 4}, {"ngram_size", 3}},
+                  "hyper-connections (hc_mult = 4) and embeddings for every layer (ngram_size = 3)"},
+        Unplanned{{{"model_type", "zamba"}, {"num_mem_blocks", 1}, {"mamba_d_state", 64}},
                   "a block whose weights several layers share (num_mem_blocks = 1)"},
         Unplanned{{{"model_type", "t5"}, {"is_encoder_decoder", true}},
                   "encoder-decoder (is_encoder_decoder = true)"},

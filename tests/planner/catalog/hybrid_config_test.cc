@@ -346,5 +346,42 @@ TEST(HybridConfigs, AFamilyWithoutARecurrenceHasNoLayersWithOne) {
                                            "planned in this family"));
 }
 
+json Zamba2() {
+  return With(Small("zamba2", 6),
+              {{"n_mamba_heads", 4},
+               {"mamba_headdim", 32},
+               {"mamba_ngroups", 2},
+               {"mamba_d_state", 32},
+               {"num_mem_blocks", 2},
+               {"adapter_rank", 16},
+               {"layers_block_type", {"mamba", "hybrid", "mamba", "hybrid", "mamba", "hybrid"}}});
+}
+
+TEST(HybridConfigs, Zamba2sLayersRunBlocksInTurnWhoseWeightsTheyShare) {
+  const ModelSpec model = ReadModel(Zamba2());
+  EXPECT_THAT(ShapesOf(model), ElementsAre("R1", "ARF1", "R1", "ARF1", "R1", "ARF1"));
+  const SharedBlock owned{.runs = true, .owns_weights = true, .adapter_rank = 16};
+  EXPECT_EQ(model.groups[1].shared_block, owned);
+  EXPECT_EQ(model.groups[3].shared_block, owned);
+  EXPECT_FALSE(model.groups[5].shared_block.owns_weights);
+  EXPECT_TRUE(model.groups[5].shared_block.runs);
+  EXPECT_FALSE(model.groups[0].shared_block.runs);
+  EXPECT_EQ(model.groups[1].attention.head_dim, 2 * 64 / 4);
+  EXPECT_EQ(model.groups[1].ffn.kind, FfnKind::kGeGlu);
+  EXPECT_EQ(model.positions, Positions::kNone);
+  EXPECT_TRUE(model.tied_embeddings);
+}
+
+TEST(HybridConfigs, Zamba2MayRotateAndAdaptTheAttentionOfItsBlocks) {
+  const json config =
+      With(Zamba2(), {{"use_mem_rope", true}, {"use_shared_attention_adapter", true}});
+  EXPECT_EQ(ReadModel(config).positions, Positions::kRotary);
+  EXPECT_TRUE(ReadModel(config).groups[1].shared_block.adapts_attention);
+  EXPECT_THAT(RefusalOf(With(Zamba2(), {{"num_mem_blocks", 0}})),
+              HasSubstr("num_mem_blocks = 0: must be"));
+  EXPECT_THAT(RefusalOf(With(Small("zamba", 2), {{"num_mem_blocks", 1}})),
+              HasSubstr("a block whose weights several layers share"));
+}
+
 }  // namespace
 }  // namespace meshwright::planner

@@ -151,6 +151,32 @@ TEST(LayerShapeConfigs, Gemma4HasWideGlobalLayersAndLayersThatShareKeys) {
               HasSubstr("num_kv_shared_layers = 6"));
 }
 
+TEST(LayerShapeConfigs, Gemma3nPredictsStreamsAndHasALowRankResidual) {
+  json config = With(Small("gemma3n_text", 5), {{"num_kv_shared_layers", 2},
+                                                {"altup_num_inputs", 4},
+                                                {"laurel_rank", 16},
+                                                {"hidden_size_per_layer_input", 8},
+                                                {"vocab_size_per_layer_input", 500},
+                                                {"altup_coef_clip", 120.0},
+                                                {"sliding_window", 512}});
+  const ModelSpec model = ReadModel(config);
+  EXPECT_EQ(model.residual_streams, 4);
+  EXPECT_EQ(model.stream_kind, StreamKind::kAltUp);
+  EXPECT_EQ(model.laurel_rank, 16);
+  EXPECT_EQ(model.layer_input, 8);
+  EXPECT_EQ(model.arrangement, Arrangement::kSandwich);
+  EXPECT_THAT(ShapesOf(model), ElementsAre("AF3", "AF1", "AF1"));
+  EXPECT_FALSE(model.groups[0].attention.shares_keys);
+  EXPECT_TRUE(model.groups[1].attention.shares_keys);
+  EXPECT_EQ(model.groups[2].attention.window, 0);
+  config["activation_sparsity_pattern"] = {0.95, 0.95, 0.0, 0.0, 0.0};
+  const auto read = ReadModelConfig("test", config.dump(), 4096);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_THAT(NotesOn(*read), testing::Contains(HasSubstr("activation_sparsity_pattern")));
+  EXPECT_THAT(RefusalOf(With(config, {{"altup_num_inputs", 1000}})),
+              HasSubstr("altup_num_inputs = 1000: must be"));
+}
+
 TEST(LayerShapeConfigs, ExpertsMayWorkOnALatentBetweenNorms) {
   json config = With(Small("muse_spark_text", 2), {{"num_local_experts", 8},
                                                    {"num_experts_per_tok", 2},

@@ -335,7 +335,7 @@ TEST_P(RefusedConfig, NamesTheKey) {
 
 INSTANTIATE_TEST_SUITE_P(
     Keys, RefusedConfig,
-    testing::Values(Change{"model_type", "zamba2"}, Change{"model_type", 5},
+    testing::Values(Change{"model_type", "zamba"}, Change{"model_type", 5},
                     Change{"hidden_act", "tanh"}, Change{"hidden_size", "4096"},
                     Change{"hidden_size", 0}, Change{"hidden_size", -4096},
                     Change{"hidden_size", 1e30}, Change{"hidden_size", 4096.5},

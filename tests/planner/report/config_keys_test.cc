@@ -221,6 +221,21 @@ json FileOf(const std::string& of) {
                                           {"attention_k_eq_v", of == "gemma4_keys"},
                                           {"sliding_window", 64}});
   }
+  if (of == "gemma3n_text") {
+    return With(Small("gemma3n_text", 2), {{"num_kv_shared_layers", 1},
+                                           {"altup_num_inputs", 4},
+                                           {"laurel_rank", 8},
+                                           {"sliding_window_pattern", 2},
+                                           {"sliding_window", 64}});
+  }
+  if (of == "zamba2") {
+    return With(Small("zamba2", 4),
+                {{"n_mamba_heads", 4},
+                 {"mamba_headdim", 32},
+                 {"mamba_d_state", 32},
+                 {"num_mem_blocks", 1},
+                 {"layers_block_type", {"mamba", "hybrid", "mamba", "hybrid"}}});
+  }
   if (of == "minimax_m3" || of == "minimax_m3_config") {
     const json sparse = {{"sparse_topk_blocks", 4},
                          {"sparse_block_size", 128},

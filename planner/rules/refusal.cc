@@ -27,7 +27,8 @@ absl::Status RefusalOf(const ModelSpec& model, const FrameworkProfile& profile,
   if (IsAboutParts(violation)) {
     return RefuseParts(model, LackingParts(model, profile.supports.kernels), {},
                        "the worker has no layer for",
-                       "no trial runs it, but estimate and recommend plan it for other frameworks");
+                       "trial --runner FILE runs it in a framework that has (docs/runners.md), and "
+                       "estimate and recommend plan it");
   }
   if (violation.rule == Rule::kHeadDim || violation.rule == Rule::kOneHeadDim) {
     return FieldError("head_dim", violation.operands.value, Describe(violation));

@@ -14,6 +14,7 @@
 #include "planner/catalog/model_names.h"
 #include "planner/catalog/params_config.h"
 #include "planner/catalog/spec_kind.h"
+#include "tools/cli/common/hub_cache.h"
 #include "tools/cli/common/model_place.h"
 #include "tools/cli/common/spec_source.h"
 #include "tools/cli/io/input_error.h"
@@ -49,6 +50,23 @@ absl::Status OfBase(const absl::Status& problem) {
                    kModelFlag);
 }
 
+// Returns the preset of the base's shape if the base is a model of the Hub that is not here, and
+// otherwise nullopt.
+std::optional<planner::SpecSource> PresetOfBase(const CommandContext& context,
+                                                const std::string& base) {
+  const auto hub = ParseHubModel(kModelFlag, base);
+  if (!hub.ok() || !hub->has_value()) return std::nullopt;
+  if (FindModelPlace(kModelFlag, base, context.environment).ok()) return std::nullopt;
+  const auto named = planner::ModelNamed((*hub)->name());
+  if (!named) return std::nullopt;
+  return planner::SpecSource{named->name,
+                             "",
+                             {absl::StrCat("the file of ", (*hub)->id,
+                                           " is not in the Hub's cache; its "
+                                           "sizes are those of the preset ",
+                                           named->name)}};
+}
+
 absl::StatusOr<planner::SpecSource> ReadBase(CommandContext& context, const std::string& path,
                                              const std::string& text, int64_t seq_len,
                                              int adapters) {
@@ -58,7 +76,10 @@ absl::StatusOr<planner::SpecSource> ReadBase(CommandContext& context, const std:
     return FieldError(kModelFlag, path,
                       "is an adapter of an adapter without end; must name its model");
   }
-  auto base = ReadModel(context, BaseOf(*adapter, path), seq_len, adapters + 1);
+  const std::string base_model = BaseOf(*adapter, path);
+  const auto preset = PresetOfBase(context, base_model);
+  auto base = preset ? absl::StatusOr<planner::SpecSource>(*preset)
+                     : ReadModel(context, base_model, seq_len, adapters + 1);
   if (base.ok() && base->json.empty()) {
     // A name that no preset has is refused here, where the file is known.
     const absl::Status known = planner::ModelText(base->name).status();

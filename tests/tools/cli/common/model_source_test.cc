@@ -211,10 +211,14 @@ TEST_F(ModelSource, MayBeAnAdapter) {
            base + "\"}";
   };
   const std::string lora = (folder_ / "lora").string();
-  Write("lora/adapter_config.json", adapter("Qwen/Qwen3-8B"));
+  Write("lora/adapter_config.json", adapter("someone/else-8b"));
   EXPECT_THAT(Refused(lora), AllOf(HasSubstr("lora/adapter_config.json"),
-                                   HasSubstr("base_model_name_or_path = Qwen/Qwen3-8B: "),
-                                   HasSubstr("hf download Qwen/Qwen3-8B config.json")));
+                                   HasSubstr("base_model_name_or_path = someone/else-8b: "),
+                                   HasSubstr("hf download someone/else-8b config.json")));
+  Write("lora/adapter_config.json", adapter("Qwen/Qwen3-8B"));
+  EXPECT_THAT(Read(lora), AllOf(StartsWith("qwen3-8b (8.19 B parameters, 4.7 M trainable)"),
+                                HasSubstr("the file of Qwen/Qwen3-8B is not in the Hub's cache; "
+                                          "its sizes are those of the preset qwen3-8b")));
   Cache(kCommit);
   SetMain(kCommit);
   EXPECT_THAT(Read(lora), AllOf(StartsWith("Qwen3-8B (8.19 B parameters, 4.7 M trainable)"),

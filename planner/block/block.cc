@@ -4,6 +4,7 @@
 
 #include "planner/block/attention_tiles.h"
 #include "planner/block/compressed_operators.h"
+#include "planner/block/convolution_operators.h"
 #include "planner/block/dense_ffn_operators.h"
 #include "planner/block/expert_operators.h"
 #include "planner/block/index_operators.h"
@@ -60,6 +61,7 @@ class BlockBuilder : public OperatorBuilder {
   void MixerBranch() {
     EnterStreams();
     if (!NormsBehind()) AttentionNorm();
+    if (s_.norm_gate_rank > 0) AddNormGate(s_, OperatorName::kAttentionNorm, operators());
     if (s_.laurel_rank > 0) AddLaurel(s_, operators());
     const bool enters_itself = s_.is_latent() || s_.is_compressed();
     if (!enters_itself) EnterProjection(OperatorName::kAttentionEnter);
@@ -81,6 +83,7 @@ class BlockBuilder : public OperatorBuilder {
       AddLatentProjections(s_, operators());
     } else {
       QkvProjection();
+      AddConvolutions(s_, operators());
       if (s_.shared_block.adapts_attention) AddAttentionAdapters(s_, operators());
       if (s_.head_norm) HeadNorm();
       if (s_.index.exists() && !s_.index.shared) AddIndexer(s_, operators());
@@ -98,6 +101,9 @@ class BlockBuilder : public OperatorBuilder {
     if (mixes_streams) AddStreamMix(s_, OperatorName::kFfnStreams, operators());
     const bool shares_norm = s_.arrangement == Arrangement::kParallelOneNorm;
     if (!NormsBehind() && !shares_norm) FfnNorm();
+    if (s_.norm_gate_rank > 0 && s_.has_experts()) {
+      AddNormGate(s_, OperatorName::kFfnNorm, operators());
+    }
     if (s_.has_experts()) AddExperts(s_, operators());
     if (s_.ffn_hidden > 0) AddDenseFfn(s_, shares_norm, operators());
     if (NormsBehind()) FfnNorm();
@@ -148,8 +154,12 @@ class BlockBuilder : public OperatorBuilder {
     const int64_t all_values = s_.kv_heads * s_.value_head_dim();
     const int64_t projected = s_.shares_keys ? 0 : keys + (s_.values_are_keys ? 0 : values);
     const int64_t inputs = s_.attention_inputs() * s_.hidden;
-    Operator& op = Projection(OperatorName::kQkvProjection, queries + projected, inputs);
+    const int64_t relative = s_.rank_heads() * s_.relative_dim;
+    Operator& op = Projection(OperatorName::kQkvProjection, queries + projected + relative, inputs);
     op.parameters.push_back(Rows("q", all_queries, queries, inputs));
+    if (relative > 0) {
+      op.parameters.push_back(Rows("relative", s_.heads * s_.relative_dim, relative, inputs));
+    }
     if (!s_.shares_keys) {
       op.parameters.push_back(Rows("k", all_keys, keys, inputs));
       if (!s_.values_are_keys) op.parameters.push_back(Rows("v", all_values, values, inputs));
@@ -207,13 +217,15 @@ class BlockBuilder : public OperatorBuilder {
     op.repeats_forward = NormsHeadsAgain();
   }
 
-  // The gate is projected from the norm's output, as queries are.
+  // The gate is projected from what queries are projected from.
   void Gate() {
     const bool by_head = s_.attention_gate == AttentionGate::kHeads;
+    const bool of_latent = s_.attention_gate == AttentionGate::kLatent;
+    const int64_t inputs = of_latent ? s_.query_inputs() : s_.hidden;
     const int64_t all = by_head ? s_.heads : s_.heads * s_.value_head_dim();
     const int64_t own = by_head ? s_.rank_heads() : s_.attended_width();
-    Operator& projection = Projection(OperatorName::kAttentionGateProjection, own, s_.hidden);
-    projection.parameters.push_back(Rows("attention_gate", all, own, s_.hidden));
+    Operator& projection = Projection(OperatorName::kAttentionGateProjection, own, inputs);
+    projection.parameters.push_back(Rows("attention_gate", all, own, inputs));
     Operator& op = Add(OperatorName::kAttentionGate, OperatorKind::kElementwise);
     op.stream = {.elements = s_.tokens * s_.attended_width(),
                  .traffic_bytes = {kGateForward, kGateBackward, 0.0}};
@@ -246,6 +258,9 @@ class BlockBuilder : public OperatorBuilder {
                     .value_dim = s_.value_dim};
     op.attention.keys_seen = KeysSeen(op.attention);
     if (s_.sinks) op.parameters.push_back(Bias("sinks", s_.heads, s_.rank_heads()));
+    if (s_.relative_positions > 0) {
+      op.parameters.push_back(Whole("relative_positions", s_.relative_dim, s_.relative_positions));
+    }
     op.kernel = s_.attention;
     op.score_traffic_bytes = s_.score_traffic_bytes;
     const int64_t query_bytes = s_.tokens * s_.query_width() * s_.element_bytes;
@@ -310,6 +325,7 @@ class BlockBuilder : public OperatorBuilder {
     Operator& op = Add(name, OperatorKind::kElementwise);
     op.stream = {.elements = stream_elements_, .traffic_bytes = {kResidual, kResidual, 0.0}};
     Save(op, KeptTensor::kExtras, extra_bytes, name, kInputGradient);
+    AddResidualParts(s_, op);
   }
 
   // In a layer without a mixer the block's input is the FFN's.

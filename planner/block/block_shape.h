@@ -124,6 +124,15 @@ struct BlockShape {
   int64_t residual_streams = 1;
   StreamKind stream_kind = StreamKind::kHyperConnections;
   int64_t laurel_rank = 0;
+  // The next three have the same meaning as in ModelSpec, and the five after them as in Attention.
+  int64_t branch_conv = 0;
+  int64_t norm_gate_rank = 0;
+  bool residual_scales = false;
+  int64_t relative_dim = 0;
+  int64_t relative_positions = 0;
+  int64_t key_value_conv = 0;
+  int64_t query_key_conv = 0;
+  int64_t head_conv = 0;
   bool merges_streams = false;
   int64_t layer_input = 0;
   int64_t layer_input_vocab = 0;
@@ -183,6 +192,10 @@ struct BlockShape {
   // Returns the width on which the experts work.
   int64_t expert_input_width() const { return experts.latent > 0 ? experts.latent : hidden; }
   bool is_latent() const { return attention_kind == AttentionKind::kLatent; }
+  // Returns the width of what queries with a latent of their own are projected from.
+  int64_t query_inputs() const {
+    return (attention_gate == AttentionGate::kLatent ? 2 : 1) * query_rank;
+  }
   int64_t value_head_dim() const { return value_dim > 0 ? value_dim : head_dim; }
   int64_t value_width() const { return rank_kv_heads() * value_head_dim(); }
   // Returns the width of attention's output, the input of the output projection.

@@ -1,6 +1,7 @@
 #include "planner/block/expert_operators.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "planner/block/operator_builder.h"
 
@@ -75,16 +76,32 @@ class ExpertBuilder : public OperatorBuilder {
            s_.routed_rows() * (order + s_.accumulator_bytes());
   }
 
+  int64_t Scores() const { return s_.experts.count + s_.experts.router_extra; }
+
+  static OperatorParameter RouterMatrix(std::string_view name, int64_t rows, int64_t columns) {
+    OperatorParameter matrix = Whole(name, rows, columns);
+    matrix.whole_gradient = true;
+    return matrix;
+  }
+
+  // Two products as wide as the router inside, and one to the scores, with biases and a norm.
+  void RouterLayers() {
+    const int64_t width = s_.experts.router_hidden;
+    Operator& op = Matmul(OperatorName::kRouter, 2 * width + Scores(), width);
+    op.matmul.rows = s_.stream_tokens();
+    op.parameters.push_back(RouterMatrix("router_layers", 2 * width + Scores(), width));
+    op.parameters.push_back(Vector("router_vectors", 5 * width));
+    Save(op, KeptTensor::kRouterScores, 4 * s_.stream_tokens() * width * s_.element_bytes, op.name,
+         kWeightGradient);
+  }
+
   void Router() {
-    Operator& op = Matmul(OperatorName::kRouter, s_.experts.count, s_.hidden);
+    const int64_t inner = s_.experts.router_hidden;
+    const int64_t outputs = inner > 0 ? inner : Scores();
+    Operator& op = Matmul(OperatorName::kRouter, outputs, s_.hidden);
     const int64_t tokens = s_.stream_tokens();
     op.matmul.rows = tokens;
-    op.parameters.push_back({.name = "router",
-                             .rows = s_.experts.count,
-                             .columns = s_.hidden,
-                             .rank_rows = s_.experts.count,
-                             .rank_columns = s_.hidden,
-                             .whole_gradient = true});
+    op.parameters.push_back(RouterMatrix("router", outputs, s_.hidden));
     if (s_.experts.router_bias) op.parameters.push_back(Vector("router_bias", s_.experts.count));
     if (s_.experts.shared_gate) op.parameters.push_back(Vector("shared_gate", s_.hidden));
     // Per element of the router's matrix, which has `hidden` for each expert's score.
@@ -96,6 +113,7 @@ class ExpertBuilder : public OperatorBuilder {
     op.pass(kInputGradient).result_bytes = stream_bytes_;
     Save(op, KeptTensor::kRouterScores, ScoreBytes(), op.name, kWeightGradient);
     Save(op, KeptTensor::kRouting, RoutingBytes(), op.name, kInputGradient);
+    if (inner > 0) RouterLayers();
   }
 
   // Every token passes the projections to the latent and back.

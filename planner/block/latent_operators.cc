@@ -59,7 +59,7 @@ class LatentBuilder : public OperatorBuilder {
 
   // Without a latent of their own, queries are projected from the hidden state.
   void QueryProjection() {
-    const int64_t inputs = s_.query_rank > 0 ? s_.query_rank : s_.hidden;
+    const int64_t inputs = s_.query_rank > 0 ? s_.query_inputs() : s_.hidden;
     Operator& op = Projection(OperatorName::kQueryProjection, s_.query_width(), inputs);
     op.parameters.push_back(Rows("q", s_.heads * s_.head_dim, s_.query_width(), inputs));
     if (s_.assembles_keys()) {
@@ -68,8 +68,8 @@ class LatentBuilder : public OperatorBuilder {
                                  .collectives = {}};
     }
     if (s_.query_rank == 0) return;
-    Save(op, KeptTensor::kLatentNormOutput, KeptInputBytes(s_.stream_tokens(), s_.query_rank),
-         op.name, kWeightGradient);
+    Save(op, KeptTensor::kLatentNormOutput, KeptInputBytes(s_.stream_tokens(), inputs), op.name,
+         kWeightGradient);
   }
 
   void KeyValueProjection() {

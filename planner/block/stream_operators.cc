@@ -5,7 +5,12 @@
 namespace meshwright::planner {
 namespace {
 
-// Traffic of a norm and an addition, in bytes per element of 2 bytes.
+// Traffic in bytes per element of 2 bytes: of a gate, of a convolution over tokens, and of a norm
+// with an addition.
+constexpr double kGateForward = 6.0;
+constexpr double kGateBackward = 10.0;
+constexpr double kConvolutionForward = 4.0;
+constexpr double kConvolutionBackward = 8.0;
 constexpr double kAddNorm = 10.0;
 constexpr double kAddNormBackward = 12.0;
 
@@ -16,14 +21,15 @@ class StreamBuilder : public OperatorBuilder {
   // Each stream, the half's input and the half's result are read and written.
   void Mix(OperatorName name) {
     const int64_t n = s_.residual_streams;
-    const int64_t weights = (2 + n) * n;
+    const bool is_mixed = s_.stream_kind == StreamKind::kHyperConnections;
+    const int64_t weights = (is_mixed ? 2 + n : 2) * n;
     Operator& op = Matmul(name, weights, n * s_.hidden);
     op.matmul.rows = s_.stream_tokens();
     op.stream = {
         .elements = stream_elements_,
         .traffic_bytes = {4.0 * static_cast<double>(n + 1), 6.0 * static_cast<double>(n + 1), 0.0}};
     op.parameters.push_back(Whole("stream_weights", weights, n * s_.hidden));
-    op.parameters.push_back(Vector("stream_bias", weights + 3));
+    op.parameters.push_back(Vector("stream_bias", weights + (is_mixed ? 3 : 2)));
     op.pass(kForward).result_bytes = stream_bytes_;
     op.pass(kInputGradient).result_bytes = n * stream_bytes_;
   }
@@ -69,6 +75,28 @@ class StreamBuilder : public OperatorBuilder {
          op.name, kWeightGradient);
   }
 
+  void NormGate(OperatorName norm) {
+    Operator& op = Add(norm, OperatorKind::kNorm);
+    op.stream = {.elements = stream_elements_, .traffic_bytes = {kGateForward, kGateBackward, 0.0}};
+    op.parameters.push_back(Whole("norm_gate_down", s_.norm_gate_rank, s_.hidden));
+    op.parameters.push_back(Whole("norm_gate_up", s_.hidden, s_.norm_gate_rank));
+    op.pass(kForward).result_bytes = stream_bytes_;
+    // The norm's result, and the gate.
+    Save(op, KeptTensor::kNormIntermediates, 2 * stream_bytes_, norm, kInputGradient);
+  }
+
+  void ResidualParts(Operator& op) {
+    if (s_.branch_conv > 0) {
+      op.parameters.push_back(Vector("branch_convolution", s_.branch_conv * s_.hidden));
+      op.stream.traffic_bytes[static_cast<size_t>(kForward)] += kConvolutionForward;
+      op.stream.traffic_bytes[static_cast<size_t>(kInputGradient)] += kConvolutionBackward;
+      Save(op, KeptTensor::kExtras, stream_bytes_, op.name, kInputGradient);
+    }
+    if (!s_.residual_scales) return;
+    op.parameters.push_back(Vector("residual_scales", 4 * s_.hidden));
+    Save(op, KeptTensor::kExtras, 2 * stream_bytes_, op.name, kInputGradient);
+  }
+
   void LayerInput() {
     const int64_t width = s_.layer_input;
     Operator& op = Matmul(OperatorName::kLayerInput, 2 * width, s_.hidden);
@@ -110,6 +138,15 @@ void AddStreamPrediction(const BlockShape& shape, OperatorList& operators) {
 
 void AddStreamCorrection(const BlockShape& shape, OperatorList& operators) {
   StreamBuilder(shape, operators).Correct();
+}
+
+void AddNormGate(const BlockShape& shape, OperatorName norm, OperatorList& operators) {
+  StreamBuilder(shape, operators).NormGate(norm);
+}
+
+void AddResidualParts(const BlockShape& shape, Operator& residual) {
+  OperatorList none;
+  StreamBuilder(shape, none).ResidualParts(residual);
 }
 
 void AddLaurel(const BlockShape& shape, OperatorList& operators) {

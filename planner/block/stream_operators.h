@@ -19,6 +19,14 @@ void AddStreamMix(const BlockShape& shape, OperatorName name, OperatorList& oper
 void AddStreamPrediction(const BlockShape& shape, OperatorList& operators);
 void AddStreamCorrection(const BlockShape& shape, OperatorList& operators);
 
+// Appends the gate of a norm's result, two low-rank products of that result (A.X K2). `norm` is the
+// norm's name. REQUIRES: shape.norm_gate_rank > 0.
+void AddNormGate(const BlockShape& shape, OperatorName norm, OperatorList& operators);
+
+// Adds to the addition of a branch to the residual stream what a model has there: a convolution of
+// the branch's result (Inkling), and weights and biases of both terms (Zaya).
+void AddResidualParts(const BlockShape& shape, Operator& residual);
+
 // Appends a low-rank residual of the first norm's output, which is normalised and added to
 // attention's result (LAuReL, arXiv 2411.07501). REQUIRES: shape.laurel_rank > 0.
 void AddLaurel(const BlockShape& shape, OperatorList& operators);

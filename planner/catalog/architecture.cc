@@ -20,10 +20,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr EnumNames<AttentionGate, 3> kGates = {{
+constexpr EnumNames<AttentionGate, 4> kGates = {{
     {AttentionGate::kNone, "none"},
     {AttentionGate::kWidth, "width"},
     {AttentionGate::kHeads, "heads"},
+    {AttentionGate::kLatent, "latent"},
 }};
 
 bool IsOn(const json& config, std::string_view key) {
@@ -74,6 +75,8 @@ Architecture ReadArchitecture(const json& entry) {
   architecture.value_norm = entry.value("value_norm", false);
   architecture.compressed = entry.value("compressed", false);
   architecture.merges_streams = entry.value("merges_streams", false);
+  architecture.mixes_streams = entry.value("mixes_streams", true);
+  architecture.residual_scales = entry.value("residual_scales", false);
   architecture.index_from_hidden = entry.value("index_from_hidden", false);
   architecture.layers_in_halves = entry.value("layers_in_halves", false);
   architecture.index_by_name = entry.value("index_by_name", false);

@@ -61,6 +61,8 @@ struct Architecture {
   bool index_by_name = false;   // only layers that a list names have an index
   bool compressed = false;      // DeepSeek-V4's attention
   bool merges_streams = false;  // a product merges the streams after the last layer
+  bool mixes_streams = true;    // whether hyper-connections mix the streams with each other
+  bool residual_scales = false;
   bool latent_norms = false;
   // LongCat-Flash: one layer of the file becomes two planned layers.
   bool layers_in_halves = false;
@@ -68,7 +70,7 @@ struct Architecture {
   int64_t ffn_divisor = 1;            // divides the width of the dense FFN
   // The recurrence of the layers that have one.
   RecurrenceKind recurrence = RecurrenceKind::kNone;
-  bool beside_attention = false;   // every layer has the recurrence and attention
+  bool beside_attention = false;  // every layer has the recurrence and attention
   // Zamba2: layers with attention run a block whose weights they share (SharedBlock); the others
   // have only the recurrence.
   bool shared_blocks = false;

@@ -73,6 +73,13 @@ Attention ReadGroupedAttention(JsonFields& fields, const Architecture& architect
   attention.qk_norm_over_width = architecture.qk_norm_over_width;
   attention.output_bias = architecture.output_bias;
   attention.value_norm = architecture.value_norm;
+  attention.relative_dim = fields.IntOr("d_rel", 0);
+  if (attention.relative_dim > 0) {  // Inkling
+    attention.relative_positions = fields.Int("rel_extent");
+    attention.key_value_conv = fields.Int("conv_kernel_size");
+  }
+  attention.query_key_conv = fields.IntOr("cca_time0", 0);
+  attention.head_conv = fields.IntOr("cca_time1", 0);
   const int64_t value_dim = fields.IntOr("v_head_dim", attention.head_dim);
   if (value_dim != attention.head_dim) attention.value_dim = value_dim;
   return attention;
@@ -148,6 +155,9 @@ Attention LocalAttention(JsonFields& fields, const Attention& attention) {
       "swa_v_head_dim", attention.value_dim > 0 ? attention.value_dim : local.head_dim);
   local.value_dim = values == local.head_dim ? 0 : values;
   local.sinks = fields.BoolOr("add_swa_attention_sink_bias", attention.sinks);
+  if (local.relative_positions > 0) {  // no key is farther away than the window
+    local.relative_positions = fields.IntOr("sliding_window", local.relative_positions);
+  }
   return local;
 }
 

@@ -104,6 +104,23 @@ void ListRatios(json& config) {
   config.erase("layer_types");
 }
 
+// Families have names of their own for the usual kinds of layers.
+void RenameKinds(const json& entry, json& config) {
+  const json names = entry.value("type_names", json::object());
+  if (names.empty()) return;
+  const auto types = config.find("layer_types");
+  if (types != config.end() && types->is_array()) {
+    for (json& type : *types) {
+      if (type.is_string()) type = names.value(type.get<std::string>(), type);
+    }
+  }
+  const auto rope = config.find("rope_parameters");
+  if (rope == config.end() || !rope->is_object()) return;
+  json renamed = json::object();
+  for (const auto& [key, value] : rope->items()) renamed[names.value(key, key)] = value;
+  *rope = std::move(renamed);
+}
+
 bool Divides(const json& part, const json& whole) {
   if (!part.is_number_unsigned() || !whole.is_number_unsigned()) return false;
   const auto parts = part.get<uint64_t>();
@@ -185,6 +202,7 @@ json CanonicalConfig(json config, bool is_inside) {
   const json* entry = is_named ? PlannedEntry(type) : nullptr;
   if (entry != nullptr) {
     ListRatios(config);
+    RenameKinds(*entry, config);
     Flatten(*entry, config);
     if (entry->contains("recurrence") || entry->contains("lifts")) {
       LiftSizes(config);

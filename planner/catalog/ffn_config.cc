@@ -150,6 +150,11 @@ Ffn ReadExpertFfn(JsonFields& fields, const Architecture& architecture) {
   experts.latent = fields.IntOr("moe_latent_size", fields.IntOr("moe_hidden_size", 0));
   experts.latent_norms = architecture.latent_norms && experts.latent > 0;
   experts.router_bias = architecture.router_bias;
+  experts.router_hidden = fields.IntOr("router_hidden_size", 0);
+  if (experts.router_hidden > 0) experts.router_extra = 1;  // Zaya: no expert
+  if (fields.BoolOr("shared_expert_sink", false)) {         // Inkling
+    experts.router_extra = fields.IntOr("n_shared_experts", 0);
+  }
   experts.selection_bias = architecture.selection_bias;
   if (experts.selection_bias) {
     experts.bias_update_rate =

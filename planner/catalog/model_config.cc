@@ -80,11 +80,15 @@ void ReadEnds(JsonFields& fields, const Architecture& architecture, ModelSpec& m
   model.initializer_range = fields.NumberOr("initializer_range", model.initializer_range);
   model.mtp_layers = fields.IntOr("num_nextn_predict_layers", 0);
   model.residual_streams = std::max<int64_t>(fields.IntOr("hc_mult", 1), 1);
+  if (!architecture.mixes_streams) model.stream_kind = StreamKind::kUnmixed;
   if (const int64_t predicted = fields.IntOr("altup_num_inputs", 1); predicted > 1) {
     model.residual_streams = predicted;
     model.stream_kind = StreamKind::kAltUp;
   }
   model.laurel_rank = fields.IntOr("laurel_rank", 0);
+  model.norm_gate_rank = fields.IntOr("gated_norm_rank", 0);
+  model.residual_scales = architecture.residual_scales;
+  if (fields.Has("d_rel")) model.branch_conv = fields.Int("conv_kernel_size");
   model.merges_streams = architecture.merges_streams && model.residual_streams > 1;
   model.layer_input = fields.IntOr("hidden_size_per_layer_input", 0);
   const int64_t tokens = fields.IntOr("vocab_size_per_layer_input", model.vocab);

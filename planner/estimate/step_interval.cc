@@ -33,12 +33,12 @@ namespace {
 // steps of Megatron-LM's functional tests, 512 wide, scatter by about that around the fit of their
 // hosts. The sigma of frozen weights is chosen near 0.19, the root mean square over the three
 // published rows of LoRA in bf16 (nvidia_dgxc, Llama 3 8B and 70B, planned as lora:16, as they
-// don't say their rank). The sigmas of residual streams, of number formats and of options are
+// don't say their rank). The sigmas of further terms, of number formats and of options are
 // chosen. Published steps in fp8, mxfp8 and fp4 lie as often in their interval as those in 16 bits,
 // so these formats add nothing.
 constexpr std::array<UnfittedPart, 7> kUnfittedParts = {{
     {0.5, "no run with recurrences or sparse attention was fitted"},
-    {0.15, "no run with several residual streams or inputs of each layer was fitted"},
+    {0.15, "no run with such residual streams, inputs of layers or convolutions was fitted"},
     {0.3, "few runs with experts were fitted"},
     {0.2, "models this narrow wait for the host, and hosts differ"},
     {0.2, "no run that freezes weights was fitted"},
@@ -51,6 +51,12 @@ bool HasUnfittedLayers(const ModelSpec& model) {
     return group.recurrence.exists() || group.attention.index.exists() ||
            group.attention.kind == AttentionKind::kCompressed;
   });
+}
+
+bool HasUnfittedTerms(const ModelSpec& model) {
+  const Attention& attention = model.FirstAttention();
+  return model.residual_streams > 1 || model.layer_input > 0 || attention.relative_dim > 0 ||
+         attention.query_key_conv > 0;
 }
 
 // Options that choose a profile are fitted with it, and trained parts are a kind of their own.
@@ -125,7 +131,7 @@ EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const TrainingSpec& trainin
                              DeviceKind kind) {
   EnumSet<Unfitted> unfitted;
   if (HasUnfittedLayers(model)) unfitted.Add(Unfitted::kLayers);
-  if (model.residual_streams > 1 || model.layer_input > 0) unfitted.Add(Unfitted::kStreams);
+  if (HasUnfittedTerms(model)) unfitted.Add(Unfitted::kTerms);
   if (model.has_experts()) unfitted.Add(Unfitted::kExperts);
   if (model.hidden > 0 && model.hidden <= kNarrowHidden) unfitted.Add(Unfitted::kNarrow);
   if (!training.options.train.all()) unfitted.Add(Unfitted::kFrozenWeights);

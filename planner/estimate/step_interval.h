@@ -47,7 +47,9 @@ enum class Unfitted : uint8_t {
   // Recurrences, and attention to keys that an index picks or that are compressed. The efficiency
   // of these layers' kernels is chosen, not measured.
   kLayers,
-  kStreams,  // several residual streams, and inputs of each layer
+  // Several residual streams, inputs of each layer, convolutions of attention's inputs, and scores
+  // that depend on distances.
+  kTerms,
   kExperts,
   // A hidden state of at most kNarrowHidden: the device finishes a layer before the host has issued
   // the next, so the step is the host's.

@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<ModelPart, 51> kModelPartNames = {{
+constexpr EnumNames<ModelPart, 55> kModelPartNames = {{
     {ModelPart::kRotaryPositions, "rotary_positions"},
     {ModelPart::kPartialRotary, "partial_rotary"},
     {ModelPart::kLearnedPositions, "learned_positions"},
@@ -57,6 +57,10 @@ constexpr EnumNames<ModelPart, 51> kModelPartNames = {{
     {ModelPart::kParallelMixers, "parallel_mixers"},
     {ModelPart::kSharedBlocks, "shared_blocks"},
     {ModelPart::kLaurel, "laurel"},
+    {ModelPart::kRelativeScores, "relative_scores"},
+    {ModelPart::kKeyConvolutions, "key_convolutions"},
+    {ModelPart::kNormGate, "norm_gate"},
+    {ModelPart::kRouterLayers, "router_layers"},
 }};
 
 ModelPart PositionsOf(const ModelSpec& model) {
@@ -87,6 +91,7 @@ void AddExpertParts(const Ffn& ffn, EnumSet<ModelPart>& parts) {
   if (ffn.experts.router_bias) parts.Add(ModelPart::kRouterBias);
   if (ffn.experts.capacity_factor > 0.0) parts.Add(ModelPart::kExpertCapacity);
   if (ffn.experts.shared_gate) parts.Add(ModelPart::kSharedExpertGate);
+  if (ffn.experts.router_hidden > 0) parts.Add(ModelPart::kRouterLayers);
 }
 
 void AddValueParts(const Attention& attention, EnumSet<ModelPart>& parts) {
@@ -113,7 +118,14 @@ void AddMixerParts(const LayerGroup& group, EnumSet<ModelPart>& parts) {
   } else if (group.recurrence.exists() && attention.exists()) {
     parts.Add(ModelPart::kParallelMixers);
   }
-  if (attention.gate == AttentionGate::kWidth) parts.Add(ModelPart::kAttentionGate);
+  const AttentionGate gate = attention.gate;
+  if (gate == AttentionGate::kWidth || gate == AttentionGate::kLatent) {
+    parts.Add(ModelPart::kAttentionGate);
+  }
+  if (attention.relative_dim > 0) parts.Add(ModelPart::kRelativeScores);
+  if (attention.key_value_conv > 0 || attention.query_key_conv > 0) {
+    parts.Add(ModelPart::kKeyConvolutions);
+  }
   if (attention.gate == AttentionGate::kHeads) parts.Add(ModelPart::kHeadGate);
   if (attention.kind == AttentionKind::kCompressed) parts.Add(ModelPart::kCompressedAttention);
   if (attention.index.exists()) parts.Add(ModelPart::kSparseIndex);
@@ -149,6 +161,7 @@ EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
   }
   if (model.residual_streams > 1) parts.Add(ModelPart::kResidualStreams);
   if (model.laurel_rank > 0) parts.Add(ModelPart::kLaurel);
+  if (model.norm_gate_rank > 0) parts.Add(ModelPart::kNormGate);
   if (!model.towers.empty()) parts.Add(ModelPart::kTower);
   if (model.layer_input > 0) parts.Add(ModelPart::kLayerInputs);
   if (model.mtp_layers > 0) parts.Add(ModelPart::kFurtherTokens);

@@ -63,6 +63,10 @@ enum class ModelPart : uint8_t {
   kParallelMixers,   // attention and a recurrence on the same input
   kSharedBlocks,     // a block whose weights several layers share
   kLaurel,           // a low-rank residual beside attention
+  kRelativeScores,   // scores that depend on the distance of the key
+  kKeyConvolutions,  // convolutions of queries, keys or values over tokens
+  kNormGate,         // a gate of a norm's result
+  kRouterLayers,     // a router of several products
 };
 
 // Returns the parts that the model has.

@@ -16,6 +16,7 @@ constexpr int64_t kMaxHeads = 1 << 14;
 constexpr int64_t kMaxLayers = 1 << 14;
 constexpr int64_t kMaxMtpLayers = 16;
 constexpr int64_t kMaxStreams = 64;
+constexpr int64_t kMaxConvTokens = 1 << 10;
 constexpr int64_t kMaxExperts = 1 << 14;
 constexpr int64_t kMaxPositions = int64_t{1} << 24;
 constexpr int64_t kMaxVocab = int64_t{1} << 24;
@@ -61,6 +62,11 @@ absl::Status Check(const Attention& attention) {
   }
   RETURN_IF_ERROR(CheckRange("head_dim", attention.head_dim, 1, kMaxWidth / attention.heads));
   RETURN_IF_ERROR(CheckRange("sliding_window", attention.window, 0, kMaxPositions));
+  RETURN_IF_ERROR(CheckRange("d_rel", attention.relative_dim, 0, kMaxWidth));
+  RETURN_IF_ERROR(CheckRange("rel_extent", attention.relative_positions, 0, kMaxPositions));
+  RETURN_IF_ERROR(CheckRange("conv_kernel_size", attention.key_value_conv, 0, kMaxConvTokens));
+  RETURN_IF_ERROR(CheckRange("cca_time0", attention.query_key_conv, 0, kMaxConvTokens));
+  RETURN_IF_ERROR(CheckRange("cca_time1", attention.head_conv, 0, kMaxConvTokens));
   if (attention.is_latent()) return CheckLatent(attention);
   if (attention.kind == AttentionKind::kCompressed) return CheckCompressed(attention);
   RETURN_IF_ERROR(CheckRange("v_head_dim", attention.value_dim, 0, kMaxWidth / attention.heads));
@@ -83,6 +89,7 @@ absl::Status Check(const Experts& experts) {
   if (experts.count == 0) return absl::OkStatus();
   RETURN_IF_ERROR(CheckRange("moe_latent_size", experts.latent, 0, kMaxWidth));
   RETURN_IF_ERROR(CheckRange("num_experts", experts.count, 2, kMaxExperts));
+  RETURN_IF_ERROR(CheckRange("router_hidden_size", experts.router_hidden, 0, kMaxWidth));
   RETURN_IF_ERROR(CheckRange("num_experts_per_tok", experts.top_k, 1, experts.count));
   RETURN_IF_ERROR(
       CheckRange("shared_expert_intermediate_size", experts.shared_hidden, 0, kMaxWidth));
@@ -176,6 +183,7 @@ absl::Status Validate(const ModelSpec& model) {
   RETURN_IF_ERROR(CheckRange(predicts_streams ? "altup_num_inputs" : "hc_mult",
                              model.residual_streams, 1, kMaxStreams));
   RETURN_IF_ERROR(CheckRange("laurel_rank", model.laurel_rank, 0, kMaxWidth));
+  RETURN_IF_ERROR(CheckRange("gated_norm_rank", model.norm_gate_rank, 0, kMaxWidth));
   RETURN_IF_ERROR(CheckRange("hidden_size_per_layer_input", model.layer_input, 0, kMaxWidth));
   RETURN_IF_ERROR(CheckRange("vocab_size_per_layer_input", model.layer_input_vocab, 0, kMaxVocab));
   for (const LayerGroup& group : model.groups) RETURN_IF_ERROR(Check(group, model.hidden));

@@ -61,14 +61,17 @@ enum class Arrangement : uint8_t {
 };
 
 // How a layer works on several residual streams. With hyper-connections (arXiv 2409.19606)
-// attention and the FFN each read a weighted sum of the streams and add to all of them. AltUp
-// (arXiv 2301.13310, Gemma 3n) predicts all streams, runs the layer on one of them, and corrects
-// all of them by what the layer changed.
-enum class StreamKind : uint8_t { kHyperConnections, kAltUp };
+// attention and the FFN each read a weighted sum of the streams and add to all of them. kUnmixed is
+// hyper-connections whose streams do not mix with each other (Hunyuan V4). AltUp (arXiv 2301.13310,
+// Gemma 3n) predicts all streams, runs the layer on one of them, and corrects all of them by what
+// the layer changed.
+enum class StreamKind : uint8_t { kHyperConnections, kUnmixed, kAltUp };
 
 // The factor on attention's result before the output projection: nothing, a sigmoid as wide as the
-// queries (Qwen3-Next), or a sigmoid for each head (Step-3).
-enum class AttentionGate : uint8_t { kNone, kWidth, kHeads };
+// queries (Qwen3-Next), or a sigmoid for each head (Step-3). With kLatent (A.X K2) queries and a
+// sigmoid as wide as the values are both projected from the queries' latent and its norm side by
+// side.
+enum class AttentionGate : uint8_t { kNone, kWidth, kHeads, kLatent };
 
 // Sparse attention by an index (DeepSeek-V3.2, arXiv 2512.02556): an indexer scores all keys before
 // a query, and attention sees the `top_k` best.
@@ -115,6 +118,16 @@ struct Attention {
   bool shares_keys = false;      // Gemma 4: the layer reuses an earlier layer's keys and values
   bool values_are_keys = false;  // Gemma 4 (`attention_k_eq_v`): there is no projection of values
   SparseIndex index = {};        // for kLatent, and for kCompressed if an index picks keys
+  // Inkling: scores depend on the distance of the key through `relative_dim` numbers of a query's
+  // head and as many learned numbers for each of `relative_positions` distances; 0 if they do not.
+  int64_t relative_dim = 0;
+  int64_t relative_positions = 0;
+  // Convolutions over tokens: of keys and values channel by channel (Inkling), and of queries and
+  // keys channel by channel and then head by head (Zaya, arXiv 2510.04476). Tokens that each sees;
+  // 0 if there is none.
+  int64_t key_value_conv = 0;
+  int64_t query_key_conv = 0;
+  int64_t head_conv = 0;
 
   // For kCompressed alone.
   int64_t compress_ratio = 0;  // tokens per key before the window; 0 if there are no such keys
@@ -149,7 +162,11 @@ struct Experts {
   // The amount by which a selection bias moves up or down after a step. The default is the value of
   // DeepSeek-V3, and Megatron-LM's default.
   double bias_update_rate = 1e-3;
-  int64_t groups = 1;  // groups of experts; a token takes experts from `top_groups` of them
+  // Zaya: the width of an MLP of three products that scores the experts from a projection of the
+  // token; 0 if one product scores them.
+  int64_t router_hidden = 0;
+  int64_t router_extra = 0;  // scores for no expert, or for shared experts
+  int64_t groups = 1;        // groups of experts; a token takes experts from `top_groups` of them
   int64_t top_groups = 1;
   double capacity_factor = 0.0;  // most tokens of an expert, over its even share; 0 if no limit
   // Weights of two auxiliary losses of the router; 0 means no such loss. balance_loss penalises
@@ -278,6 +295,13 @@ struct ModelSpec {
   std::optional<LayerGroup> mtp_layer = std::nullopt;
   int64_t residual_streams = 1;  // the width of the residual stream in hidden states
   StreamKind stream_kind = StreamKind::kHyperConnections;
+  // Inkling: tokens that a convolution of each half's result sees, channel by channel; 0 if there
+  // is none.
+  int64_t branch_conv = 0;
+  // A.X K2: the rank of the gate on the result of attention's norm, and of the FFN's norm if the
+  // FFN has experts; 0 if there is none.
+  int64_t norm_gate_rank = 0;
+  bool residual_scales = false;  // Zaya: weights and biases of both terms of each residual sum
   // Gemma 3n: the rank of a learned residual beside attention (LAuReL, arXiv 2411.07501); 0 if
   // there is none.
   int64_t laurel_rank = 0;

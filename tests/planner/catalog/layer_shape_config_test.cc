@@ -177,6 +177,59 @@ TEST(LayerShapeConfigs, Gemma3nPredictsStreamsAndHasALowRankResidual) {
               HasSubstr("altup_num_inputs = 1000: must be"));
 }
 
+TEST(LayerShapeConfigs, InklingsScoresKnowDistancesAndItsBranchesHaveConvolutions) {
+  const json config = With(Small("inkling_text", 3),
+                           {{"n_routed_experts", 8},
+                            {"num_experts_per_tok", 2},
+                            {"moe_intermediate_size", 32},
+                            {"d_rel", 4},
+                            {"rel_extent", 1024},
+                            {"sconv_kernel_size", 3},
+                            {"swa_num_key_value_heads", 4},
+                            {"sliding_window_size", 512},
+                            {"layer_types", {"hybrid_sliding", "hybrid_sliding", "hybrid"}}});
+  const ModelSpec model = ReadModel(config);
+  EXPECT_THAT(ShapesOf(model), ElementsAre("AE2", "AE1"));
+  EXPECT_EQ(model.groups[0].attention.window, 512);
+  EXPECT_EQ(model.groups[0].attention.kv_heads, 4);
+  EXPECT_EQ(model.groups[0].attention.relative_positions, 512);
+  EXPECT_EQ(model.groups[1].attention.relative_positions, 1024);
+  EXPECT_EQ(model.groups[1].attention.key_value_conv, 3);
+  EXPECT_EQ(model.branch_conv, 3);
+  EXPECT_EQ(model.groups[0].ffn.experts.router_extra, 2);
+  EXPECT_TRUE(model.embedding_norm);
+  EXPECT_THAT(RefusalOf(With(config, {{"sconv_kernel_size", 0}, {"d_rel", 1 << 30}})),
+              HasSubstr("d_rel = 1073741824: must be"));
+}
+
+TEST(LayerShapeConfigs, ZayasRouterIsAnMlpAndItsKindsOfLayersHaveOtherNames) {
+  const json config = With(Small("zaya", 2), {{"num_experts", 8},
+                                              {"num_experts_per_tok", 1},
+                                              {"moe_intermediate_size", 32},
+                                              {"layer_types", {"hybrid_sliding", "hybrid"}},
+                                              {"sliding_window", 64}});
+  const ModelSpec model = ReadModel(config);
+  EXPECT_EQ(model.groups[0].attention.window, 64);
+  EXPECT_EQ(model.groups[1].attention.window, 0);
+  EXPECT_EQ(model.groups[0].ffn.experts.router_hidden, 256);
+  EXPECT_EQ(model.groups[0].attention.query_key_conv, 2);
+  EXPECT_EQ(model.groups[0].attention.head_conv, 2);
+  EXPECT_TRUE(model.residual_scales);
+}
+
+TEST(LayerShapeConfigs, AGateMayComeFromTheQueriesLatent) {
+  const json config = With(Small("axk2", 2), {{"n_routed_experts", 8},
+                                              {"num_experts_per_tok", 2},
+                                              {"moe_intermediate_size", 32},
+                                              {"q_lora_rank", 16},
+                                              {"kv_lora_rank", 32},
+                                              {"qk_nope_head_dim", 16},
+                                              {"qk_rope_head_dim", 8},
+                                              {"v_head_dim", 16}});
+  EXPECT_EQ(ReadModel(config).groups[0].attention.gate, AttentionGate::kLatent);
+  EXPECT_EQ(ReadModel(config).norm_gate_rank, 16);
+}
+
 TEST(LayerShapeConfigs, ExpertsMayWorkOnALatentBetweenNorms) {
   json config = With(Small("muse_spark_text", 2), {{"num_local_experts", 8},
                                                    {"num_experts_per_tok", 2},

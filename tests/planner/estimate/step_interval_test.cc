@@ -87,7 +87,7 @@ TEST(Unfitted, AreLayersExpertsFrozenWeightsAndOptions) {
   EXPECT_TRUE(UnfittedOf("llama-3-8b").empty());
   EXPECT_EQ(UnfittedOf("qwen3-30b-a3b"), EnumSet<Unfitted>({Unfitted::kExperts}));
   EXPECT_EQ(UnfittedOf("qwen3.5-9b"), EnumSet<Unfitted>({Unfitted::kLayers}));
-  EXPECT_EQ(UnfittedOf("gemma-4-e2b"), EnumSet<Unfitted>({Unfitted::kStreams}));
+  EXPECT_EQ(UnfittedOf("gemma-4-e2b"), EnumSet<Unfitted>({Unfitted::kTerms}));
   for (const char* hybrid : {"qwen3.5-35b-a3b", "nemotron-3-nano-30b-a3b", "glm-5"}) {
     EXPECT_EQ(UnfittedOf(hybrid), EnumSet<Unfitted>({Unfitted::kLayers, Unfitted::kExperts}))
         << hybrid;

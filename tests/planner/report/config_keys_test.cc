@@ -221,6 +221,19 @@ json FileOf(const std::string& of) {
                                           {"attention_k_eq_v", of == "gemma4_keys"},
                                           {"sliding_window", 64}});
   }
+  if (of == "axk2") return With(Indexed("axk2"), {{"gated_norm_rank", 16}});
+  if (of == "hy_v4") return With(Indexed("hy_v4"), {{"hc_mult", 2}});
+  if (of == "zaya") {
+    return With(Experts("zaya"), {{"router_hidden_size", 16}, {"cca_time0", 2}, {"cca_time1", 2}});
+  }
+  if (of == "inkling_text") {
+    return With(Experts("inkling_text"), {{"d_rel", 4},
+                                          {"rel_extent", 128},
+                                          {"conv_kernel_size", 4},
+                                          {"n_shared_experts", 1},
+                                          {"layer_types", {"hybrid_sliding", "hybrid"}},
+                                          {"sliding_window_size", 64}});
+  }
   if (of == "gemma3n_text") {
     return With(Small("gemma3n_text", 2), {{"num_kv_shared_layers", 1},
                                            {"altup_num_inputs", 4},

@@ -15,13 +15,13 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
-#include "planner/catalog/layout_option.h"
 #include "planner/catalog/typed_layout.h"
 #include "planner/estimate/peak_interval.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/memory/rank_memory.h"
 #include "planner/search/search.h"
 #include "planner/spec/option_choice.h"
+#include "planner/spec/run_option_table.h"
 
 namespace meshwright::planner {
 namespace {
@@ -60,6 +60,20 @@ absl::Status ReadCount(std::string_view text, absl::string_view value, int64_t& 
   return RunError(text, absl::StrCat("has '", value, "' where a whole number above 0 must be"));
 }
 
+// All runs correct the estimates of one profile.
+absl::Status CheckSameProfile(const RunOptions& asked, const RunOptions& of_run) {
+  for (const RunOption& option : kRunOptions) {
+    const std::string set = option.text(of_run);
+    if (!option.chooses_profile || option.text(asked) == set) continue;
+    return FieldError(
+        kMeasured, absl::StrCat(AbslView(option.name), "=", set),
+        absl::StrCat("is about another profile of the framework than the question; must be given "
+                     "for all layouts, as ",
+                     AbslView(option.name), " of the question"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadWord(std::string_view text, absl::string_view word, OwnRun& run) {
   if (word == "oom") {
     run.out_of_memory = true;
@@ -83,7 +97,9 @@ absl::Status ReadWord(std::string_view text, absl::string_view word, OwnRun& run
   }
   if (key == "global_batch") return ReadCount(text, value, run.training.global_batch);
   if (key == "seq_len") return ReadCount(text, value, run.training.seq_len);
-  return SetLayoutOption(kMeasured, StdView(key), StdView(value), run.training);
+  const RunOptions asked = run.training.options;
+  RETURN_IF_ERROR(SetOption(kMeasured, StdView(key), StdView(value), run.training));
+  return CheckSameProfile(asked, run.training.options);
 }
 
 SearchRequest RequestOf(const OwnRun& run, const SearchRequest& request) {

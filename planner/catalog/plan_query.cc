@@ -11,7 +11,6 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/catalog/catalog.h"
-#include "planner/catalog/layout_option.h"
 #include "planner/catalog/model_config.h"
 #include "planner/catalog/own_runs.h"
 #include "planner/catalog/profile_variants.h"
@@ -195,6 +194,26 @@ absl::StatusOr<int64_t> MediaTokens(const PlanQuery& query, const ModelSpec& mod
 
 using Value = std::pair<std::string, std::string>;
 
+absl::StatusOr<FrameworkProfile> ProfileOf(const SpecSource& framework) {
+  return framework.json.empty() ? FindProfile(framework.name) : ProfileFromJson(framework.json);
+}
+
+// Returns the framework's profile under the options, with its attention kernel on the cluster.
+absl::StatusOr<FrameworkProfile> ProfileUnder(const FrameworkProfile& framework,
+                                              const SearchRequest& request,
+                                              const TrainingSpec& training) {
+  RETURN_IF_ERROR(CheckOptions(framework, training));
+  ASSIGN_OR_RETURN(FrameworkProfile profile, VariantOf(framework, training.options));
+  profile.supports.attention =
+      DefaultAttention(profile, request.cluster, request.model, training.precision);
+  return profile;
+}
+
+absl::Status CheckRuns(const FrameworkProfile& framework, const TrainingSpec& training) {
+  RETURN_IF_ERROR(CheckOptions(framework, training));
+  return VariantOf(framework, training.options).status();
+}
+
 // Returns the values that no combination has which the framework runs, each with the reason.
 std::vector<std::pair<Value, absl::Status>> LeftOut(const FrameworkProfile& profile,
                                                     const TrainingSpec& training,
@@ -203,7 +222,7 @@ std::vector<std::pair<Value, absl::Status>> LeftOut(const FrameworkProfile& prof
   std::set<Value> runs;
   std::map<Value, absl::Status> refused;
   for (const OptionChoice& choice : choices) {
-    const absl::Status status = CheckOptions(profile, WithChoice(training, choice));
+    const absl::Status status = CheckRuns(profile, WithChoice(training, choice));
     for (const Value& value : choice.values) {
       if (status.ok()) {
         runs.insert(value);
@@ -227,7 +246,7 @@ absl::StatusOr<std::vector<OptionChoice>> ChoicesOf(const PlanQuery& query,
                    CombineOptions("search", options, query.training));
   const auto left_out = LeftOut(profile, query.training, choices);
   std::erase_if(choices, [&](const OptionChoice& choice) {
-    return !CheckOptions(profile, WithChoice(query.training, choice)).ok();
+    return !CheckRuns(profile, WithChoice(query.training, choice)).ok();
   });
   for (const auto& [value, status] : left_out) {
     const auto is_listed = [&value = value](const SearchedOption& option) {
@@ -238,8 +257,21 @@ absl::StatusOr<std::vector<OptionChoice>> ChoicesOf(const PlanQuery& query,
   return choices;
 }
 
+// Sets the profile of each choice that selects another profile of the framework.
+absl::Status SetChoiceProfiles(const FrameworkProfile& framework, SearchRequest& request) {
+  for (const OptionChoice& choice : request.choices) {
+    ASSIGN_OR_RETURN(FrameworkProfile profile,
+                     ProfileUnder(framework, request, WithChoice(request.training, choice)));
+    const bool is_same = profile.name == request.profile.name;
+    request.choice_profiles.push_back(
+        is_same ? nullptr : std::make_shared<const FrameworkProfile>(std::move(profile)));
+  }
+  return absl::OkStatus();
+}
+
 // Sets the layout whose rank is asked for, and its options.
-absl::Status ReadMine(const PlanQuery& query, SearchRequest& request) {
+absl::Status ReadMine(const PlanQuery& query, const FrameworkProfile& framework,
+                      SearchRequest& request) {
   const std::vector<std::string> words =
       absl::StrSplit(query.mine, absl::ByAnyChar(" \t"), absl::SkipEmpty());
   const absl::StatusOr<TypedLayout> mine =
@@ -253,10 +285,11 @@ absl::Status ReadMine(const PlanQuery& query, SearchRequest& request) {
   for (size_t i = 1; i < words.size(); ++i) {
     const std::pair<std::string, std::string> parts =
         absl::StrSplit(words[i], absl::MaxSplits('=', 1));
-    RETURN_IF_ERROR(SetLayoutOption("mine", parts.first, parts.second, training));
+    RETURN_IF_ERROR(SetOption("mine", parts.first, parts.second, training));
     values.push_back(parts);
   }
-  RETURN_IF_ERROR(CheckOptions(request.profile, training));
+  ASSIGN_OR_RETURN(FrameworkProfile profile, ProfileUnder(framework, request, training));
+  request.mine_profile = std::make_shared<const FrameworkProfile>(std::move(profile));
   request.mine_options = {
       .options = training.options, .optimizer = training.optimizer, .values = std::move(values)};
   return absl::OkStatus();
@@ -264,13 +297,15 @@ absl::Status ReadMine(const PlanQuery& query, SearchRequest& request) {
 
 }  // namespace
 
-std::vector<std::string> NotesOnSearch(const PlanQuery& query, const SearchRequest& request) {
+std::vector<std::string> NotesOnSearch(const PlanQuery& query) {
   std::vector<std::string> notes;
   const auto options = ParseSearchedOptions("search", query.search);
   if (!options.ok() || options->empty()) return notes;
   const auto choices = CombineOptions("search", *options, query.training);
   if (!choices.ok()) return notes;
-  for (const auto& [value, status] : LeftOut(request.profile, query.training, *choices)) {
+  const auto framework = ProfileOf(query.framework);
+  if (!framework.ok()) return notes;
+  for (const auto& [value, status] : LeftOut(*framework, query.training, *choices)) {
     notes.push_back(absl::StrCat("the search leaves out ", status.message()));
   }
   return notes;
@@ -284,15 +319,11 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   RETURN_IF_ERROR(CheckImbalance(request.model, query.training));
   ASSIGN_OR_RETURN(request.cluster, ResolveCluster(query.cluster, host_cores));
   RETURN_IF_ERROR(CheckDevices(request.cluster, query.devices));
-  ASSIGN_OR_RETURN(request.profile, framework.json.empty() ? FindProfile(framework.name)
-                                                           : ProfileFromJson(framework.json));
-  RETURN_IF_ERROR(CheckOptions(request.profile, query.training));
-  ASSIGN_OR_RETURN(request.profile, VariantOf(std::move(request.profile), query.training.options));
+  ASSIGN_OR_RETURN(const FrameworkProfile profile, ProfileOf(framework));
+  ASSIGN_OR_RETURN(request.profile, ProfileUnder(profile, request, query.training));
   RETURN_IF_ERROR(CheckTrained(request.model, query.training));
   request.training = query.training;
   ASSIGN_OR_RETURN(request.training.media_tokens, MediaTokens(query, request.model));
-  request.profile.supports.attention =
-      DefaultAttention(request.profile, request.cluster, request.model, request.training.precision);
   request.devices = query.devices;
   request.top = query.top;
   request.max_oom_probability = query.max_oom_probability;
@@ -305,14 +336,15 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
     ASSIGN_OR_RETURN(request.pareto, ParseMerits("pareto", query.pareto));
   }
   if (!query.search.empty()) {
-    ASSIGN_OR_RETURN(request.choices, ChoicesOf(query, request.profile));
+    ASSIGN_OR_RETURN(request.choices, ChoicesOf(query, profile));
+    RETURN_IF_ERROR(SetChoiceProfiles(profile, request));
   }
   if (!query.best_per.empty()) {
     ASSIGN_OR_RETURN(request.best_per,
                      ParseGroupFields("best_per", query.best_per, request.choices));
   }
   ASSIGN_OR_RETURN(request.offloads, ParseOffloads(query.offload));
-  if (!query.mine.empty()) RETURN_IF_ERROR(ReadMine(query, request));
+  if (!query.mine.empty()) RETURN_IF_ERROR(ReadMine(query, profile, request));
   RETURN_IF_ERROR(AddOwnRuns(query.measured, request));
   return request;
 }

@@ -91,6 +91,6 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
 
 // Returns one sentence for each value that the query does not name itself and that the search of
 // `request` leaves out, with the reason. REQUIRES: Resolve() returned `request` for the query.
-std::vector<std::string> NotesOnSearch(const PlanQuery& query, const SearchRequest& request);
+std::vector<std::string> NotesOnSearch(const PlanQuery& query);
 
 }  // namespace meshwright::planner

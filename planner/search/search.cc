@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -51,63 +52,94 @@ absl::Status ValidateRequest(const SearchRequest& request) {
                               : absl::OkStatus();
 }
 
-// A space that is too large is refused by its count alone, before it is walked.
-absl::Status CheckSize(const SearchRequest& request, const SearchSpace& space) {
-  const auto choices = static_cast<int64_t>(std::max<size_t>(1, request.choices.size()));
-  if (space.size() <= kMostPoints / choices) return absl::OkStatus();
-  const std::string under =
-      choices == 1 ? "" : absl::StrFormat(" for each of %d combinations of options", choices);
-  return FieldError("gpus", request.devices,
-                    absl::StrFormat("the search space has %d layouts%s; must be at most %d: take a "
-                                    "number of devices with fewer divisors (such as a power of "
-                                    "two), a smaller global batch, or a framework with fewer "
-                                    "schedules",
-                                    space.size(), under, kMostPoints));
+SearchSpace SpaceOf(const SearchRequest& request) {
+  return SearchSpace(request.model, request.devices, request.training.global_batch, request.profile,
+                     request.offloads);
 }
 
-// Returns the request with only one of its choices.
-SearchRequest WithChoiceAlone(const SearchRequest& request, const OptionChoice& choice) {
+// Returns the request with only the choice of this index.
+SearchRequest WithChoiceAlone(const SearchRequest& request, size_t index) {
+  const OptionChoice& choice = request.choices[index];
   SearchRequest with = request;
   with.training = WithChoice(request.training, choice);
+  if (index < request.choice_profiles.size() && request.choice_profiles[index] != nullptr) {
+    with.profile = *request.choice_profiles[index];
+  }
   with.choices = {choice};
+  with.choice_profiles.clear();
   with.mine_options.reset();
+  with.mine_profile = nullptr;
   return with;
 }
 
 // Returns the rank of the caller's own layout without comparing it with other layouts, if the
 // layout's options differ from the options of the points.
-std::optional<UserLayoutRank> PlaceMine(const SearchRequest& request, const SearchSpace& space) {
+std::optional<UserLayoutRank> PlaceMine(const SearchRequest& request) {
   if (!request.mine || (request.choices.empty() && !request.mine_options)) return std::nullopt;
   SearchRequest of = request;
   if (request.mine_options) of.training = WithChoice(request.training, *request.mine_options);
+  if (request.mine_profile != nullptr) of.profile = *request.mine_profile;
+  const SearchSpace space = SpaceOf(of);
   return SearchAccumulator(of, space).mine();
+}
+
+// A request with at most one choice of options, and its space.
+struct Part {
+  explicit Part(SearchRequest of) : request(std::move(of)), space(SpaceOf(request)) {}
+
+  SearchRequest request;
+  SearchSpace space;
+};
+
+// Returns a part for each choice of options, or one if there is no choice.
+std::deque<Part> PartsOf(const SearchRequest& request) {
+  std::deque<Part> parts;
+  if (request.choices.empty()) parts.emplace_back(request);
+  for (size_t i = 0; i < request.choices.size(); ++i) {
+    parts.emplace_back(WithChoiceAlone(request, i));
+  }
+  return parts;
+}
+
+int64_t PointsOf(const std::deque<Part>& parts) {
+  int64_t points = 0;
+  for (const Part& part : parts) points += part.space.size();
+  return points;
+}
+
+// A space that is too large is refused by its count alone, before it is walked.
+absl::Status CheckSize(const SearchRequest& request, const std::deque<Part>& parts) {
+  if (PointsOf(parts) <= kMostPoints) return absl::OkStatus();
+  const std::string under =
+      parts.size() == 1 ? ""
+                        : absl::StrFormat(" for each of %d combinations of options", parts.size());
+  return FieldError("gpus", request.devices,
+                    absl::StrFormat("the search space has %d layouts%s; must be at most %d: take a "
+                                    "number of devices with fewer divisors (such as a power of "
+                                    "two), a smaller global batch, or a framework with fewer "
+                                    "schedules",
+                                    parts.front().space.size(), under, kMostPoints));
 }
 
 // Why a walk ended early.
 enum class Stop : uint8_t { kNone, kCancelled, kOutOfTime };
 
-// Shares the meshes of a space among threads, once for each choice of options. The calling thread
+// Shares the meshes of a space among threads, for each choice of options. The calling thread
 // is one of them, and the only one that reads the clock and asks whether the caller still waits.
 class Walk {
  public:
-  Walk(const SearchRequest& request, const SearchSpace& space)
+  Walk(const SearchRequest& request, const std::deque<Part>& parts)
       : request_(request),
-        space_(space),
-        mine_(PlaceMine(request, space)),
-        points_(space.size() * static_cast<int64_t>(std::max<size_t>(1, request.choices.size()))),
-        start_s_(request.run.now_s()) {
-    parts_.reserve(request.choices.size());
-    for (const OptionChoice& choice : request.choices) {
-      parts_.push_back(WithChoiceAlone(request, choice));
-    }
-  }
+        mine_(PlaceMine(request)),
+        parts_(parts),
+        points_(PointsOf(parts_)),
+        start_s_(request.run.now_s()) {}
 
   // Runs the search under all choices and returns the merged results, which refer to the walk.
   std::unique_ptr<SearchAccumulator> Run() {
     // Before any thread starts: a walk that may not begin sees nothing, however fast the others
     // are.
     Look();
-    if (parts_.empty()) return RunPart(request_, 0);
     std::unique_ptr<SearchAccumulator> selection;
     for (size_t part = 0; part < parts_.size(); ++part) {
       std::unique_ptr<SearchAccumulator> found =
@@ -129,9 +161,9 @@ class Walk {
   static constexpr std::chrono::milliseconds kNap{5};
 
   // Runs the search under one choice on all threads and returns the merged results.
-  std::unique_ptr<SearchAccumulator> RunPart(const SearchRequest& part, PointOrder first_order) {
+  std::unique_ptr<SearchAccumulator> RunPart(const Part& part, PointOrder first_order) {
     const auto make = [&] {
-      return std::make_unique<SearchAccumulator>(part, space_, first_order, mine_);
+      return std::make_unique<SearchAccumulator>(part.request, part.space, first_order, mine_);
     };
     next_mesh_ = 0;
     std::vector<std::unique_ptr<SearchAccumulator>> others;
@@ -140,14 +172,14 @@ class Walk {
     busy_ = others.size();
     threads.reserve(others.size());
     for (const std::unique_ptr<SearchAccumulator>& other : others) {
-      threads.emplace_back([this, &selection = *other] {
-        VisitMeshes(selection, [this] { return stop_.load(std::memory_order_relaxed); });
+      threads.emplace_back([this, &part, &selection = *other] {
+        VisitMeshes(part, selection, [this] { return stop_.load(std::memory_order_relaxed); });
         const std::lock_guard<std::mutex> lock(mutex_);
         if (--busy_ == 0) all_done_.notify_one();
       });
     }
     std::unique_ptr<SearchAccumulator> selection = make();
-    VisitMeshes(*selection, [this] { return Look(); });
+    VisitMeshes(part, *selection, [this] { return Look(); });
     AwaitOthers();
     for (std::thread& thread : threads) thread.join();
     for (const std::unique_ptr<SearchAccumulator>& other : others) {
@@ -158,13 +190,13 @@ class Walk {
 
   // `look()` returns whether to stop.
   template <typename StopNow>
-  void VisitMeshes(SearchAccumulator& selection, const StopNow& look) {
+  void VisitMeshes(const Part& part, SearchAccumulator& selection, const StopNow& look) {
     const auto goes_on = [&](int64_t points) {
       seen_.fetch_add(points, std::memory_order_relaxed);
       return look() == Stop::kNone;
     };
     if (look() != Stop::kNone) return;
-    for (size_t mesh = next_mesh_++; mesh < space_.meshes(); mesh = next_mesh_++) {
+    for (size_t mesh = next_mesh_++; mesh < part.space.meshes(); mesh = next_mesh_++) {
       if (!selection.VisitMesh(mesh, goes_on)) return;
     }
   }
@@ -188,9 +220,8 @@ class Walk {
   }
 
   const SearchRequest& request_;
-  const SearchSpace& space_;
   const std::optional<UserLayoutRank> mine_;  // if every point is to be compared with it
-  std::vector<SearchRequest> parts_;          // one for each choice
+  const std::deque<Part>& parts_;
   const int64_t points_;
   const double start_s_;
   std::atomic<size_t> next_mesh_{0};
@@ -219,10 +250,9 @@ std::string SeenText(const SearchProgress& progress, const SearchAccumulator& se
 
 absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
   RETURN_IF_ERROR(ValidateRequest(request));
-  const SearchSpace space(request.model, request.devices, request.training.global_batch,
-                          request.profile, request.offloads);
-  RETURN_IF_ERROR(CheckSize(request, space));
-  Walk walk(request, space);
+  const std::deque<Part> parts = PartsOf(request);
+  RETURN_IF_ERROR(CheckSize(request, parts));
+  Walk walk(request, parts);
   const std::unique_ptr<SearchAccumulator> found = walk.Run();
   SearchAccumulator& selection = *found;
   const SearchProgress progress = walk.progress();

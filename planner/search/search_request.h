@@ -99,9 +99,14 @@ struct SearchRequest {
   std::optional<Layout> mine = std::nullopt;
   // The options of `mine` that differ from the training's own.
   std::optional<OptionChoice> mine_options = std::nullopt;
+  // The framework's profile under `mine_options`; null if it is `profile`.
+  std::shared_ptr<const FrameworkProfile> mine_profile = nullptr;
   // If not empty, the search ranks layouts under each of these choices, which replace the
   // training's own options.
   std::vector<OptionChoice> choices = {};
+  // The framework's profile under each of `choices`. Empty, or null for a choice, if it is
+  // `profile`.
+  std::vector<std::shared_ptr<const FrameworkProfile>> choice_profiles = {};
   // If set, the search ends after this many seconds with the best layouts so far. The value is
   // above 0.
   std::optional<double> time_limit_s = std::nullopt;

@@ -115,7 +115,7 @@ TEST(PlanQueryTest, ASearchOverOptionsHasTheirCombinations) {
   query.search = {"loss=plain,chunked:8", "optimizer=adamw,lion"};
   query.best_per = "optimizer,tp";
   EXPECT_EQ(Resolve(query, 8)->choices.size(), 4u);
-  EXPECT_TRUE(NotesOnSearch(query, *Resolve(query, 8)).empty());
+  EXPECT_TRUE(NotesOnSearch(query).empty());
 }
 
 TEST(PlanQueryTest, ASearchLeavesOutWhatTheFrameworkDoesNotHaveUnlessItIsNamed) {
@@ -125,11 +125,41 @@ TEST(PlanQueryTest, ASearchLeavesOutWhatTheFrameworkDoesNotHaveUnlessItIsNamed) 
   const absl::StatusOr<SearchRequest> request = Resolve(query, 8);
   ASSERT_TRUE(request.ok()) << request.status();
   EXPECT_EQ(request->choices.size(), 2u);
-  EXPECT_EQ(NotesOnSearch(query, *request).size(), 3u);
+  EXPECT_EQ(NotesOnSearch(query).size(), 3u);
   query.search = {"optimizer=adamw,lion"};
   EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "optimizer");
   query.search = {"loss=plain"};
   EXPECT_EQ(Resolve(query, 8)->choices.size(), 1u);
+}
+
+TEST(PlanQueryTest, ASearchMayVaryOptionsThatSelectAnotherProfile) {
+  PlanQuery query = QueryOf("llama-3-8b");
+  query.framework = {"hf-fsdp2", ""};
+  query.search = {"compile"};
+  query.mine = "dp8.zero3 compile=on";
+  const absl::StatusOr<SearchRequest> request = Resolve(query, 8);
+  ASSERT_TRUE(request.ok()) << request.status();
+  ASSERT_EQ(request->choices.size(), 2u);
+  ASSERT_EQ(request->choice_profiles.size(), 2u);
+  EXPECT_EQ(request->profile.name, "hf-fsdp2");
+  EXPECT_EQ(request->choice_profiles[0], nullptr);  // compile=off, as the profile is
+  EXPECT_EQ(request->choice_profiles[1]->name, "hf-fsdp2-compiled");
+  EXPECT_EQ(request->mine_profile->name, "hf-fsdp2-compiled");
+  // The question's own options do not change what the others are chosen from.
+  query.training.options.compile = Compile::kOn;
+  EXPECT_EQ(Resolve(query, 8)->choice_profiles[0]->name, "hf-fsdp2");
+  query.search = {"dispatcher"};
+  EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "dispatcher");
+}
+
+TEST(PlanQueryTest, ASearchOverAllValuesNamesThoseThatAFrameworkDoesNotHave) {
+  PlanQuery query = QueryOf("llama-3-8b");
+  query.framework = {"nemo", ""};
+  query.search = {"cuda_graphs"};
+  const absl::StatusOr<SearchRequest> request = Resolve(query, 8);
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(request->choices.size() + NotesOnSearch(query).size(), 4u);
+  EXPECT_GE(request->choices.size(), 2u);
 }
 
 TEST(PlanQueryTest, TheUsersLayoutMayHaveOptions) {

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "base/text/field_error.h"
+#include "planner/catalog/catalog.h"
 #include "planner/search/search.h"
 #include "tests/planner/search/random_problem.h"
 #include "tests/planner/test_specs.h"
@@ -139,6 +141,38 @@ TEST(OptionSearch, TheUsersLayoutStandsAmongAll) {
   const UserLayoutRank other = rank(request);
   EXPECT_LT(other.estimate.memory.total_bytes(), own.estimate.memory.total_bytes());
   EXPECT_GT(own.faster, 0);
+}
+
+TEST(OptionSearch, AChoiceMayHaveAProfileWithAnotherSpace) {
+  SearchRequest request = RequestOf({"compile=off,on"});
+  const auto other = std::make_shared<const FrameworkProfile>(FindProfile("hf-fsdp2").value());
+  request.choice_profiles = {nullptr, other};
+  request.where = ParseLayoutCondition("where", "mb = 1 and vpp = 1 and tp >= 2").value();
+  request.top = kMostLayouts;
+  SearchRequest own = request;
+  own.choices.clear();
+  own.choice_profiles.clear();
+  const SearchResult of_own = Search(own).value();
+  own.profile = *other;
+  own.training.options.compile = Compile::kOn;
+  const SearchResult of_other = Search(own).value();
+  const SearchResult found = Search(request).value();
+  EXPECT_NE(of_own.funnel.enumerated, of_other.funnel.enumerated);
+  Funnel funnel = of_own.funnel;
+  funnel.Add(of_other.funnel);
+  EXPECT_EQ(found.funnel, funnel);
+  for (const RankedLayout& ranked : found.layouts) {
+    const bool is_on = OptionWords(ranked.options) == "compile=on";
+    const std::vector<RankedLayout>& expected = (is_on ? of_other : of_own).layouts;
+    EXPECT_TRUE(std::any_of(expected.begin(), expected.end(), [&](const RankedLayout& alone) {
+      return alone.layout == ranked.layout && alone.estimate == ranked.estimate;
+    })) << RankedText(ranked);
+  }
+  // The user's layout has the profile of its own options.
+  request.mine = MakeLayout("tp1.pp1.dp8.zero3.rc=full");
+  request.mine_options = request.choices.back();
+  request.mine_profile = other;
+  EXPECT_EQ(Search(request)->mine->estimate, CheckAndEstimate(own, *request.mine).value());
 }
 
 TEST(OptionSearch, GroupsByOptions) {

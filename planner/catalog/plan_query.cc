@@ -118,6 +118,11 @@ bool HasAnyTarget(const ModelSpec& model, const AdapterTargets& targets) {
 
 // Adapters that adapt nothing, and frozen parts that the model has not, are misunderstandings.
 absl::Status CheckTrained(const ModelSpec& model, const TrainingSpec& training) {
+  if (training.options.experts == ExpertStates::kReplicated && !model.has_experts()) {
+    return FieldError(
+        "experts", run_option::ExpertsText(training.options),
+        absl::StrCat("is about experts, and ", model.name, " has none; must be left out"));
+  }
   const TrainedParts& parts = training.options.train;
   if (parts.all()) return absl::OkStatus();
   if (parts.adapter.four_bit_base && training.precision != Precision::kBf16) {

@@ -5,6 +5,7 @@
 #include "planner/layout/mesh.h"
 #include "planner/memory/model_states.h"
 #include "planner/memory/profile_memory.h"
+#include "planner/profile/expert_state_ranks.h"
 #include "planner/spec/node_placement.h"
 
 namespace meshwright::planner {
@@ -49,8 +50,9 @@ CopyTime ExposedWeightCopies(const StepShape& step, const BlockSums& block,
   if (!offload.parameters) return {};
   const auto dense = static_cast<double>(block.layer.all - block.layer.experts);
   const auto experts = static_cast<double>(block.layer.experts);
-  const double shard = dense / static_cast<double>(ShardRanks(step.layout)) +
-                       experts / static_cast<double>(ExpertShardRanks(step.layout));
+  const double shard =
+      dense / static_cast<double>(ShardRanks(step.layout)) +
+      experts / static_cast<double>(ExpertStateRanks(step.context.training.options, step.layout));
   const double rate = HostCopyRate(step);
   const double weights_s = shard * static_cast<double>(BytesOf(step.device.formats.weights)) / rate;
   const double gradients_s =

@@ -10,6 +10,7 @@
 #include "planner/cost/operators.h"
 #include "planner/layout/layout.h"
 #include "planner/layout/mesh.h"
+#include "planner/profile/expert_state_ranks.h"
 #include "planner/profile/planned_layout.h"
 #include "planner/spec/node_placement.h"
 
@@ -77,7 +78,7 @@ struct StepShape {
         zero(mesh.ShardGroupsOf(ShardRanks(l)).value()),
         experts(c.model.has_experts() ? mesh.expert_groups().value() : ExpertGroups()),
         expert_zero(c.model.has_experts()
-                        ? mesh.ExpertShardGroupsOf(ExpertShardRanks(l)).value()
+                        ? mesh.ExpertShardGroupsOf(ExpertStateRanks(c.training.options, l)).value()
                         : ShardGroups()),
         pipeline_group(mesh.GroupOf(GroupRole::kPipeline)),
         ends_group(2, l.devices() / 2) {}

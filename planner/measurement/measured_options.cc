@@ -16,7 +16,9 @@ namespace meshwright::planner {
 std::string StatedOption(const Measurement& row, std::string_view option) {
   const auto cell = row.other_cells.find(option);
   if (cell != row.other_cells.end()) return absl::AsciiStrToLower(cell->second);
-  const std::vector<std::string_view> noted = NotedValues(row.notes, option);
+  // experts=N in notes is the model's number of experts (planner/measurement/expert_notes.h).
+  const std::vector<std::string_view> noted =
+      option == "experts" ? std::vector<std::string_view>() : NotedValues(row.notes, option);
   return absl::AsciiStrToLower(
       AbslView(noted.empty() ? NotedOption(option, row.notes) : noted.front()));
 }

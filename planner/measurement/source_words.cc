@@ -141,6 +141,7 @@ constexpr std::array kNotedWords = {
     // Megatron-LM's DeepSeek-V3: --use-precision-aware-optimizer, --exp-avg-dtype bf16 and
     // --exp-avg-sq-dtype bf16.
     NotedWords{"states", "bf16 optimizer states", "precision-aware"},
+    NotedWords{"experts", "experts replicated", "replicated"},
     NotedWords{"compile", "torch.compile=no", "off"},
     NotedWords{"compile", "torch.compile=yes", "on"},
     // Megatron-LM's test cases: "..._dist_muon".

@@ -5,6 +5,7 @@
 
 #include "planner/layout/mesh.h"
 #include "planner/memory/chunks_in_flight.h"
+#include "planner/profile/expert_state_ranks.h"
 #include "planner/schedule/placement.h"
 
 namespace meshwright::planner {
@@ -106,7 +107,7 @@ HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
   };
   const auto both_shards = [&](const auto& held) {
     return shard(held.all - held.experts, ShardRanks(layout_)) +
-           shard(held.experts, ExpertShardRanks(layout_));
+           shard(held.experts, ExpertStateRanks(context_.training.options, layout_));
   };
   HeldParameters held = {.whole = all.all,
                          .shard = both_shards(all),

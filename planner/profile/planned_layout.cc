@@ -92,7 +92,15 @@ int64_t PlannedLayout::MovedBiasesOnRank(int32_t pipeline_rank) const {
 
 TransitParameters PlannedLayout::LargestUnit() const {
   TransitParameters largest;
-  const auto add = [&](const UnitParameters& unit) { largest.Include(TransitParameters(unit)); };
+  const bool gathers_experts = context_.training.options.experts == ExpertStates::kSharded;
+  const auto add = [&](UnitParameters unit) {
+    if (!gathers_experts) {
+      unit.all -= unit.experts;
+      unit.frozen -= unit.frozen_experts;
+      unit.four_bit -= unit.four_bit_experts;
+    }
+    largest.Include(TransitParameters(unit));
+  };
   add(ends().embedding);
   add(ends().head);
   for (const auto& sums : blocks_) add(sums->layer);

@@ -76,6 +76,11 @@ constexpr EnumNames<Dispatcher, 5> kDispatcherNames = {{
     {Dispatcher::kHybridEp, "hybridep"},
 }};
 
+constexpr EnumNames<ExpertStates, 2> kExpertStatesNames = {{
+    {ExpertStates::kSharded, "sharded"},
+    {ExpertStates::kReplicated, "replicated"},
+}};
+
 absl::Status StatesError(std::string_view value) {
   return FieldError(
       "states", value,
@@ -196,6 +201,15 @@ std::string DispatcherText(const RunOptions& options) {
 
 absl::Status ReadDispatcher(std::string_view value, RunOptions& options) {
   ASSIGN_OR_RETURN(options.dispatcher, KindOf(kDispatcherNames, "dispatcher", value));
+  return absl::OkStatus();
+}
+
+std::string ExpertsText(const RunOptions& options) {
+  return std::string(NameOf(kExpertStatesNames, options.experts));
+}
+
+absl::Status ReadExperts(std::string_view value, RunOptions& options) {
+  ASSIGN_OR_RETURN(options.experts, KindOf(kExpertStatesNames, "experts", value));
   return absl::OkStatus();
 }
 

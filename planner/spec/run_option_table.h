@@ -49,12 +49,14 @@ std::string CudaGraphsText(const RunOptions& options);
 absl::Status ReadCudaGraphs(std::string_view value, RunOptions& options);
 std::string DispatcherText(const RunOptions& options);
 absl::Status ReadDispatcher(std::string_view value, RunOptions& options);
+std::string ExpertsText(const RunOptions& options);
+absl::Status ReadExperts(std::string_view value, RunOptions& options);
 std::string TrainText(const RunOptions& options);
 absl::Status ReadTrain(std::string_view value, RunOptions& options);
 
 }  // namespace run_option
 
-inline constexpr std::array<RunOption, 7> kRunOptions = {{
+inline constexpr std::array<RunOption, 8> kRunOptions = {{
     {.name = "states",
      .values = "STATES",
      .help = "Formats of what is held for each parameter: fp32, bf16, adam8bit, precision-aware, "
@@ -102,6 +104,12 @@ inline constexpr std::array<RunOption, 7> kRunOptions = {{
      .read = run_option::ReadDispatcher,
      .chooses_profile = true,
      .search_values = "alltoall,allgather,deepep,hybridep"},
+    {.name = "experts",
+     .values = "sharded|replicated",
+     .help = "Whether ZeRO divides the states of experts over the ranks that hold the same "
+             "experts, or these ranks hold whole copies",
+     .text = run_option::ExpertsText,
+     .read = run_option::ReadExperts},
     {.name = "train",
      .values = "full|lora:RANK[:TARGETS]|qlora:RANK|dora:RANK|frozen:PARTS",
      .help = "Which weights train: all; adapters on the products that TARGETS names as PEFT does "

@@ -56,6 +56,10 @@ enum class CudaGraphs : uint8_t { kDefault, kNone, kAttention, kLayer, kIteratio
 // The library or collective that sends tokens to their experts.
 enum class Dispatcher : uint8_t { kDefault, kAllToAll, kAllGather, kDeepEp, kHybridEp };
 
+// Whether ZeRO divides the states of experts over the ranks that hold the same experts, as it
+// divides other states, or leaves whole copies on these ranks.
+enum class ExpertStates : uint8_t { kSharded, kReplicated };
+
 struct RunOptions {
   StateFormats states = {};
   // The number of parts of the tokens for which the head's product, the loss and their gradients
@@ -68,6 +72,7 @@ struct RunOptions {
   Compile compile = Compile::kDefault;  // whether PyTorch compiles the layers
   CudaGraphs cuda_graphs = CudaGraphs::kDefault;
   Dispatcher dispatcher = Dispatcher::kDefault;
+  ExpertStates experts = ExpertStates::kSharded;
   TrainedParts train = {};
 
   friend bool operator==(const RunOptions&, const RunOptions&) = default;

@@ -15,13 +15,14 @@ struct ChangedOption {
   std::string_view framework = "megatron";
 };
 
-inline constexpr std::array<ChangedOption, 8> kChangedOptions = {{
+inline constexpr std::array<ChangedOption, 9> kChangedOptions = {{
     {.name = "states", .value = "master=none,grad=bf16,m=int8,v=bf16"},
     {.name = "loss", .value = "chunked:8"},
     {.name = "documents", .value = "512"},
     {.name = "compile", .value = "off", .framework = "torchtitan-fsdp"},
     {.name = "cuda_graphs", .value = "iteration", .framework = "nemo"},
     {.name = "dispatcher", .value = "deepep"},
+    {.name = "experts", .value = "replicated"},
     {.name = "train", .value = "lora:16:q_proj,v_proj"},
     {.name = "optimizer", .value = "muon"},
 }};

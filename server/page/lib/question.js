@@ -11,7 +11,7 @@ const DEFAULTS = {
   seq: '8192',
   batch: '256'
 };
-const OPTIONS = ['states', 'loss', 'documents', 'compile', 'cuda_graphs', 'dispatcher', 'train'];
+const OPTIONS = ['states', 'loss', 'documents', 'compile', 'cuda_graphs', 'dispatcher', 'experts', 'train'];
 const OTHERS = [
   'batch_unit', 'dtype', 'optimizer', 'objective', 'where', 'offload', 'search', 'imbalance', 'oom', 'mine', 'measured',
   'config', 'layout', 'pins'

@@ -102,6 +102,14 @@ TEST(PlanQueryTest, TheWorkerUpdatesByAdamWAndMuonAlone) {
   EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "optimizer");
 }
 
+TEST(PlanQueryTest, StatesOfExpertsNeedExperts) {
+  PlanQuery query = QueryOf("llama-3-8b");
+  query.training.options.experts = ExpertStates::kReplicated;
+  EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "experts");
+  query.model.name = "mixtral-8x7b";
+  EXPECT_TRUE(Resolve(query, 8).ok());
+}
+
 TEST(PlanQueryTest, StatesAreThoseOfBf16Weights) {
   PlanQuery query = QueryOf("llama-3-8b");
   query.training.options.states.gradient = StateFormat::kBf16;

@@ -71,5 +71,40 @@ TEST(StatesOption, NarrowGradientsAreReducedNarrow) {
   EXPECT_LT(narrow_s, wide_s);
 }
 
+Estimate MixtralUnder(ExpertStates experts, const char* layout) {
+  TestContext test = PlainContext("mixtral-8x7b", 8192, 8);
+  test.training.options.experts = experts;
+  return EstimateLayout(test.get(), MakeLayout(layout));
+}
+
+int64_t StateBytes(const Estimate& estimate) {
+  const MemoryEstimate& memory = estimate.memory;
+  return memory.weights_bytes + memory.gradients_bytes + memory.optimizer_bytes;
+}
+
+// Four ranks hold the same experts. Under ZeRO-3 each holds a quarter of their states, or all.
+TEST(ExpertsOption, ReplicatedExpertsAreWholeOnEachRankThatHoldsThem) {
+  constexpr const char* kLayout = "tp1.pp1.dp8.ep2.zero3.rc=full";
+  const Estimate sharded = MixtralUnder(ExpertStates::kSharded, kLayout);
+  const Estimate replicated = MixtralUnder(ExpertStates::kReplicated, kLayout);
+  const ModelSpec model = FindModel("mixtral-8x7b").value();
+  const Ffn& ffn = model.groups.front().ffn;
+  const double experts =
+      static_cast<double>(model.layers() * ffn.experts.count * 3 * model.hidden * ffn.hidden);
+  const double of_rank = experts / 2.0;
+  EXPECT_NEAR(static_cast<double>(StateBytes(replicated) - StateBytes(sharded)),
+              of_rank * (1.0 - 1.0 / 4.0) * 18.0, 1e-6 * of_rank);
+  EXPECT_LT(replicated.memory.workspace_bytes, sharded.memory.workspace_bytes);
+  // Their gradients are added up once a step; nothing is gathered.
+  EXPECT_LT(replicated.time[TimePart::kDp], sharded.time[TimePart::kDp]);
+  EXPECT_GT(replicated.time[TimePart::kOptimizer], sharded.time[TimePart::kOptimizer]);
+}
+
+TEST(ExpertsOption, ChangesNothingWhereNoOtherRankHoldsTheSameExperts) {
+  constexpr const char* kLayout = "tp1.pp1.dp8.ep8.zero3.rc=full";
+  EXPECT_EQ(StateBytes(MixtralUnder(ExpertStates::kReplicated, kLayout)),
+            StateBytes(MixtralUnder(ExpertStates::kSharded, kLayout)));
+}
+
 }  // namespace
 }  // namespace meshwright::planner

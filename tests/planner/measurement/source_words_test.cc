@@ -54,6 +54,7 @@ TEST(MeaningOfPeakRank, IsWhatARemarkAboutMemorySays) {
 TEST(NotedOption, IsInWholeWordsOfARemark) {
   EXPECT_EQ(NotedOption("states", "a; Pure bf16 AdamW of 6 bytes per parameter"), "bf16");
   EXPECT_EQ(NotedOption("states", "impure bf16 AdamW"), "");
+  EXPECT_EQ(NotedOption("experts", "EP2 and experts replicated over the 4 groups"), "replicated");
   EXPECT_EQ(NotedOption("states", "pure; bf16 AdamW"), "");
   EXPECT_EQ(NotedOption("optimizer", "test case moe_resume_dist_muon_1node"), "muon");
   EXPECT_EQ(NotedOption("optimizer", "muons; (muon)"), "");

@@ -217,6 +217,8 @@ class Request(_Request, total=False):
     cuda_graphs: Part of the step that CUDA graphs capture: none, attention, layer or iteration. Default: the
         framework's
     dispatcher: How tokens are sent to their experts: alltoall, allgather, deepep or hybridep. Default: the framework's
+    experts: Whether ZeRO divides the states of experts over the ranks that hold the same experts (sharded), or these
+        ranks hold whole copies (replicated). Default: sharded
     train: Which weights are trained: full, lora:RANK[:TARGETS], qlora:RANK[:TARGETS], dora:RANK[:TARGETS], or
         frozen:PARTS, where PARTS are tower, embedding and layers=A..B. Default: full
     measured: Runs that the user did, which correct every estimate. Each is a layout and what it measured:
@@ -232,6 +234,7 @@ class Request(_Request, total=False):
     compile: str
     cuda_graphs: str
     dispatcher: str
+    experts: str
     train: str
     measured: List[str]
 
@@ -2068,6 +2071,8 @@ class FastestAnswerRequest(_FastestAnswerRequest, total=False):
     cuda_graphs: Part of the step that CUDA graphs capture: none, attention, layer or iteration. Default: the
         framework's
     dispatcher: How tokens are sent to their experts: alltoall, allgather, deepep or hybridep. Default: the framework's
+    experts: Whether ZeRO divides the states of experts over the ranks that hold the same experts (sharded), or these
+        ranks hold whole copies (replicated). Default: sharded
     train: Which weights are trained: full, lora:RANK[:TARGETS], qlora:RANK[:TARGETS], dora:RANK[:TARGETS], or
         frozen:PARTS, where PARTS are tower, embedding and layers=A..B. Default: full
     measured: Runs that the user did, which correct every estimate. Each is a layout and what it measured:
@@ -2085,6 +2090,7 @@ class FastestAnswerRequest(_FastestAnswerRequest, total=False):
     compile: str
     cuda_graphs: str
     dispatcher: str
+    experts: str
     train: str
     measured: List[str]
     where: str
@@ -2248,6 +2254,8 @@ class FitAnswerRequest(_FitAnswerRequest, total=False):
     cuda_graphs: Part of the step that CUDA graphs capture: none, attention, layer or iteration. Default: the
         framework's
     dispatcher: How tokens are sent to their experts: alltoall, allgather, deepep or hybridep. Default: the framework's
+    experts: Whether ZeRO divides the states of experts over the ranks that hold the same experts (sharded), or these
+        ranks hold whole copies (replicated). Default: sharded
     train: Which weights are trained: full, lora:RANK[:TARGETS], qlora:RANK[:TARGETS], dora:RANK[:TARGETS], or
         frozen:PARTS, where PARTS are tower, embedding and layers=A..B. Default: full
     measured: Runs that the user did, which correct every estimate. Each is a layout and what it measured:
@@ -2269,6 +2277,7 @@ class FitAnswerRequest(_FitAnswerRequest, total=False):
     compile: str
     cuda_graphs: str
     dispatcher: str
+    experts: str
     train: str
     measured: List[str]
     layout: str
@@ -2766,6 +2775,8 @@ class RecommendAnswerRequest(_RecommendAnswerRequest, total=False):
     cuda_graphs: Part of the step that CUDA graphs capture: none, attention, layer or iteration. Default: the
         framework's
     dispatcher: How tokens are sent to their experts: alltoall, allgather, deepep or hybridep. Default: the framework's
+    experts: Whether ZeRO divides the states of experts over the ranks that hold the same experts (sharded), or these
+        ranks hold whole copies (replicated). Default: sharded
     train: Which weights are trained: full, lora:RANK[:TARGETS], qlora:RANK[:TARGETS], dora:RANK[:TARGETS], or
         frozen:PARTS, where PARTS are tower, embedding and layers=A..B. Default: full
     measured: Runs that the user did, which correct every estimate. Each is a layout and what it measured:
@@ -2800,6 +2811,7 @@ class RecommendAnswerRequest(_RecommendAnswerRequest, total=False):
     compile: str
     cuda_graphs: str
     dispatcher: str
+    experts: str
     train: str
     measured: List[str]
     max_oom_probability: float
@@ -3222,6 +3234,8 @@ class ScaleAnswerRequest(_ScaleAnswerRequest, total=False):
     cuda_graphs: Part of the step that CUDA graphs capture: none, attention, layer or iteration. Default: the
         framework's
     dispatcher: How tokens are sent to their experts: alltoall, allgather, deepep or hybridep. Default: the framework's
+    experts: Whether ZeRO divides the states of experts over the ranks that hold the same experts (sharded), or these
+        ranks hold whole copies (replicated). Default: sharded
     train: Which weights are trained: full, lora:RANK[:TARGETS], qlora:RANK[:TARGETS], dora:RANK[:TARGETS], or
         frozen:PARTS, where PARTS are tower, embedding and layers=A..B. Default: full
     measured: Runs that the user did, which correct every estimate. Each is a layout and what it measured:
@@ -3244,6 +3258,7 @@ class ScaleAnswerRequest(_ScaleAnswerRequest, total=False):
     compile: str
     cuda_graphs: str
     dispatcher: str
+    experts: str
     train: str
     measured: List[str]
     where: str
@@ -3467,6 +3482,8 @@ class StudyAnswerRequest(_StudyAnswerRequest, total=False):
     cuda_graphs: Part of the step that CUDA graphs capture: none, attention, layer or iteration. Default: the
         framework's
     dispatcher: How tokens are sent to their experts: alltoall, allgather, deepep or hybridep. Default: the framework's
+    experts: Whether ZeRO divides the states of experts over the ranks that hold the same experts (sharded), or these
+        ranks hold whole copies (replicated). Default: sharded
     train: Which weights are trained: full, lora:RANK[:TARGETS], qlora:RANK[:TARGETS], dora:RANK[:TARGETS], or
         frozen:PARTS, where PARTS are tower, embedding and layers=A..B. Default: full
     measured: Runs that the user did, which correct every estimate. Each is a layout and what it measured:
@@ -3483,6 +3500,7 @@ class StudyAnswerRequest(_StudyAnswerRequest, total=False):
     compile: str
     cuda_graphs: str
     dispatcher: str
+    experts: str
     train: str
     measured: List[str]
     where: str

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "planner/spec/option_choice.h"
 
@@ -26,6 +27,13 @@ inline constexpr std::array<ChangedOption, 9> kChangedOptions = {{
     {.name = "train", .value = "lora:16:q_proj,v_proj"},
     {.name = "optimizer", .value = "muon"},
 }};
+
+// Returns the options that runs of models without experts can have.
+inline std::vector<ChangedOption> OptionsOfDenseModels() {
+  std::vector<ChangedOption> options(kChangedOptions.begin(), kChangedOptions.end());
+  std::erase_if(options, [](const ChangedOption& option) { return option.name == "experts"; });
+  return options;
+}
 
 // Returns the training with the option set. REQUIRES: `option` is one of kChangedOptions.
 inline TrainingSpec WithOption(TrainingSpec training, const ChangedOption& option) {

@@ -49,7 +49,7 @@ std::string RefusedFor(const Measurement& row) {
 }
 
 TEST(MeasuredOptions, EachIsReadFromItsColumn) {
-  for (const ChangedOption& option : kChangedOptions) {
+  for (const ChangedOption& option : OptionsOfDenseModels()) {
     Measurement row = RowFor(option);
     EXPECT_TRUE(PlannedOptions(row).empty()) << option.name;
     ASSERT_TRUE(SetCell(option.name, option.value, row).ok());
@@ -58,7 +58,7 @@ TEST(MeasuredOptions, EachIsReadFromItsColumn) {
 }
 
 TEST(MeasuredOptions, EachIsReadFromTheNotes) {
-  for (const ChangedOption& option : kChangedOptions) {
+  for (const ChangedOption& option : OptionsOfDenseModels()) {
     Measurement row = RowFor(option);
     row.notes = "table 3;" + Noted(option) + "; by hand";
     EXPECT_EQ(PlannedOptions(row), ChangedOptions(WithOption({}, option))) << option.name;
@@ -66,7 +66,7 @@ TEST(MeasuredOptions, EachIsReadFromTheNotes) {
 }
 
 TEST(MeasuredOptions, AColumnGoesBeforeANote) {
-  for (const ChangedOption& option : kChangedOptions) {
+  for (const ChangedOption& option : OptionsOfDenseModels()) {
     Measurement row = RowFor(option);
     row.notes = Noted(option);
     ASSERT_TRUE(SetCell(option.name, DefaultOptionText(option.name), row).ok());
@@ -75,7 +75,7 @@ TEST(MeasuredOptions, AColumnGoesBeforeANote) {
 }
 
 TEST(MeasuredOptions, AValueThatCantBeReadRefusesTheRowByTheOption) {
-  for (const ChangedOption& option : kChangedOptions) {
+  for (const ChangedOption& option : OptionsOfDenseModels()) {
     Measurement row = RowFor(option);
     ASSERT_TRUE(SetCell(option.name, "magic", row).ok());
     EXPECT_EQ(RefusedFor(row), option.name);
@@ -86,7 +86,7 @@ TEST(MeasuredOptions, AValueThatCantBeReadRefusesTheRowByTheOption) {
 }
 
 TEST(MeasuredOptions, EachIsExportedAndReadAgain) {
-  for (const ChangedOption& option : kChangedOptions) {
+  for (const ChangedOption& option : OptionsOfDenseModels()) {
     const TrainingSpec training = WithOption({.seq_len = 4096, .global_batch = 64}, option);
     const ModelSpec model = FindModel("llama-3.2-1b").value();
     const ClusterSpec cluster = FindCluster("h100", 2).value();
@@ -101,6 +101,24 @@ TEST(MeasuredOptions, EachIsExportedAndReadAgain) {
     ASSERT_TRUE(plan.row) << option.name << ": " << plan.reason;
     EXPECT_EQ(plan.row->training, training) << option.name;
   }
+}
+
+// experts=N in notes is the number of experts.
+TEST(MeasuredOptions, StatesOfExpertsAreReadFromAColumnOrTheSourcesWords) {
+  Measurement row = InventedRow();
+  row.tp = 1;
+  row.pp = 1;
+  row.ep = 2;
+  row.notes = "experts=8;top_k=2;moe_ffn=2816;dense_layers=0";
+  EXPECT_TRUE(PlannedOptions(row).empty());
+  const std::string plain = row.notes;
+  row.notes += ";EP2 and experts replicated over the 4 groups";
+  EXPECT_EQ(PlannedOptions(row), (OptionValues{{"experts", "replicated"}}));
+  row.notes = plain;
+  ASSERT_TRUE(SetCell("experts", "replicated", row).ok());
+  EXPECT_EQ(PlannedOptions(row), (OptionValues{{"experts", "replicated"}}));
+  ASSERT_TRUE(SetCell("experts", "magic", row).ok());
+  EXPECT_EQ(RefusedFor(row), "experts");
 }
 
 TEST(MeasuredOptions, SomeChooseAProfileOfTheFramework) {

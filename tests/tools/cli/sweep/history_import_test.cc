@@ -86,10 +86,7 @@ TEST_F(HistoryImportTest, NamesColumnsThatTheFormatHasNot) {
 
 TEST_F(HistoryImportTest, ConditionsTellRunsApartByTheirOptions) {
   std::string rows;
-  std::vector<planner::ChangedOption> options(planner::kChangedOptions.begin(),
-                                              planner::kChangedOptions.end());
-  // The rows are of a model without experts.
-  std::erase_if(options, [](const planner::ChangedOption& o) { return o.name == "experts"; });
+  const std::vector<planner::ChangedOption> options = planner::OptionsOfDenseModels();
   for (const planner::ChangedOption& option : options) {
     rows += "a lab,table 3,llama-x,16,2048,5632,16,16,32000,2048,H100,8,1,1,8,1,64," +
             std::string(option.framework) + ",ok,2,,,\"" + std::string(option.name) + "=" +

@@ -2684,7 +2684,9 @@ class ListAgentsAnswerAgents(TypedDict):
     memory_bytes: Memory limit of one device, bytes; 0 if there is no limit
     version: Version of the agent
     address: Address at which other agents reach the agent's host, as in Register.address; empty if it has none
+    state: Whether the agent is connected or lost
     connect_time: When the agent connected
+    last_heard_time: When the server last heard from the agent
     running: Attempt that the agent runs now, the oldest if there are several; absent if it runs none
     running_beside: Attempts that the agent runs in addition to `running`
     runners: Runners that the agent was started with
@@ -2705,7 +2707,9 @@ class ListAgentsAnswerAgents(TypedDict):
     memory_bytes: Optional[int]
     version: str
     address: str
+    state: str
     connect_time: str
+    last_heard_time: str
     running: Optional[str]
     running_beside: List[str]
     runners: List[ListAgentsAnswerAgentsRunners]
@@ -2719,7 +2723,7 @@ class ListAgentsAnswer(TypedDict):
     """meshwright list agents --format json.
 
     schema_version: Version of what the keys mean
-    agents: Agents that are connected
+    agents: Agents that are connected, and then those that were lost
     """
 
     schema_version: int

@@ -1796,6 +1796,31 @@ class EstimateAnswerSmallestChange(_EstimateAnswerSmallestChange, total=False):
     options: Dict[str, str]
 
 
+class _EstimateAnswerSameMeshChange(TypedDict):
+    """Keys that are always there.
+
+    layout: Text form
+    changes: Changed axes and options, such as "mb 2 -> 1"
+    total_bytes: Memory of the fullest device then, bytes
+    step_s: Time of a step then, seconds
+    """
+
+    layout: str
+    changes: List[str]
+    total_bytes: int
+    step_s: float
+
+
+class EstimateAnswerSameMeshChange(_EstimateAnswerSameMeshChange, total=False):
+    """Where smallest_change has another tp, cp, pp, ep or etp: the same choice among the layouts that have this
+    layout's. Not set if none of them fits.
+
+    options: Values of the run's options that change, by name
+    """
+
+    options: Dict[str, str]
+
+
 class EstimateAnswerOtherImbalance(TypedDict):
     """Effect of an imbalance of 1.2, or of 1 if the request's imbalance is at least 1.2. Not set for models without
     experts.
@@ -1903,6 +1928,8 @@ class _EstimateAnswer(TypedDict):
     binding: The parts of memory and step that bind the layout
     smallest_change: The fastest of these layouts that fits; a layout with a further change is preferred only if the
         change saves 5 % of the step. Not set if this layout fits or none of the others does
+    same_mesh_change: Where smallest_change has another tp, cp, pp, ep or etp: the same choice among the layouts that
+        have this layout's. Not set if none of them fits
     neighbours_tried: Number of layouts that were tried because this layout does not fit. Each differs from it in one
         or two axes or options
     other_imbalance: Effect of an imbalance of 1.2, or of 1 if the request's imbalance is at least 1.2. Not set for
@@ -1946,6 +1973,7 @@ class _EstimateAnswer(TypedDict):
     stages: List[Memory]
     binding: EstimateAnswerBinding
     smallest_change: Optional[EstimateAnswerSmallestChange]
+    same_mesh_change: Optional[EstimateAnswerSameMeshChange]
     neighbours_tried: int
     other_imbalance: Optional[EstimateAnswerOtherImbalance]
     experts: Optional[EstimateAnswerExperts]

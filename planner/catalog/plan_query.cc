@@ -274,14 +274,21 @@ absl::Status SetChoiceProfiles(const FrameworkProfile& framework, SearchRequest&
   return absl::OkStatus();
 }
 
+std::vector<std::string> WordsOfMine(const PlanQuery& query) {
+  return absl::StrSplit(query.mine, absl::ByAnyChar(" \t"), absl::SkipEmpty());
+}
+
+absl::StatusOr<TypedLayout> LayoutOfMine(const std::vector<std::string>& words,
+                                         const SearchRequest& request) {
+  return ReadRunningLayout(words.empty() ? std::string() : words.front(), request.model,
+                           request.profile, request.devices);
+}
+
 // Sets the layout whose rank is asked for, and its options.
 absl::Status ReadMine(const PlanQuery& query, const FrameworkProfile& framework,
                       SearchRequest& request) {
-  const std::vector<std::string> words =
-      absl::StrSplit(query.mine, absl::ByAnyChar(" \t"), absl::SkipEmpty());
-  const absl::StatusOr<TypedLayout> mine =
-      ReadTypedLayout(words.empty() ? std::string() : words.front(), request.model, request.profile,
-                      request.devices);
+  const std::vector<std::string> words = WordsOfMine(query);
+  const absl::StatusOr<TypedLayout> mine = LayoutOfMine(words, request);
   if (!mine.ok()) return WithField(mine.status(), "mine");
   request.mine = mine->layout;
   if (words.size() < 2) return absl::OkStatus();
@@ -302,8 +309,14 @@ absl::Status ReadMine(const PlanQuery& query, const FrameworkProfile& framework,
 
 }  // namespace
 
-std::vector<std::string> NotesOnSearch(const PlanQuery& query) {
+std::vector<std::string> NotesOnSearch(const PlanQuery& query, const SearchRequest& request) {
   std::vector<std::string> notes;
+  if (request.mine) {
+    const absl::StatusOr<TypedLayout> mine = LayoutOfMine(WordsOfMine(query), request);
+    for (const std::string& note : mine.ok() ? mine->notes : std::vector<std::string>()) {
+      notes.push_back("mine: " + note);
+    }
+  }
   const auto options = ParseSearchedOptions("search", query.search);
   if (!options.ok() || options->empty()) return notes;
   const auto choices = CombineOptions("search", *options, query.training);

@@ -185,6 +185,7 @@ void VisitFields(Struct& supports, Visitor& visit) {
   visit("tied_embeddings", supports.tied_embeddings);
   visit("unsaid_zero", supports.unsaid_zero);
   visit("max_zero", supports.max_zero);
+  visit(OnlyIf(!supports.has_tensor_parallel, "has_tensor_parallel"), supports.has_tensor_parallel);
   visit("has_sequence_parallel", supports.has_sequence_parallel);
   visit("has_context_parallel", supports.has_context_parallel);
   visit(OnlyIf(!supports.has_pipeline, "has_pipeline"), supports.has_pipeline);
@@ -204,6 +205,9 @@ void VisitFields(Struct& supports, Visitor& visit) {
   visit("has_stages", supports.has_stages);
   visit("has_fp8", supports.has_fp8);
   visit("has_experts", supports.has_experts);
+  visit(OnlyIf(!supports.has_expert_parallel, "has_expert_parallel"), supports.has_expert_parallel);
+  visit(OnlyIf(!supports.has_expert_tensor_parallel, "has_expert_tensor_parallel"),
+        supports.has_expert_tensor_parallel);
   visit(OnlyIf(supports.etp_follows_tp, "etp_follows_tp"), supports.etp_follows_tp);
   visit("has_muon", supports.has_muon);
   visit("has_activation_offload", supports.has_activation_offload);

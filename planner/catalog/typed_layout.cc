@@ -28,8 +28,8 @@ absl::StatusOr<TypedLayout> ReadTypedLayout(std::string_view text, const ModelSp
                                             std::optional<int64_t> devices) {
   ASSIGN_OR_RETURN(const Layout layout, ParseLayoutOn(text, devices));
   TypedLayout typed{layout, {}};
-  if (profile.supports.etp_follows_tp && model.has_experts() && layout.tp > 1 &&
-      Says(text, "ep") && !Says(text, "etp")) {
+  if (profile.supports.etp_follows_tp && model.has_experts() && layout.tp > 1 && Says(text, "ep") &&
+      !Says(text, "etp")) {
     typed.layout.etp = layout.tp;
     typed.notes.push_back(absl::StrCat("etp", layout.tp, ": ", profile.name,
                                        " divides experts over the tp ranks unless the layout says "
@@ -41,6 +41,19 @@ absl::StatusOr<TypedLayout> ReadTypedLayout(std::string_view text, const ModelSp
                                        " has nothing to shard over on one data-parallel rank: "
                                        "planned as zero0"));
   }
+  return typed;
+}
+
+absl::StatusOr<TypedLayout> ReadRunningLayout(std::string_view text, const ModelSpec& model,
+                                              const FrameworkProfile& profile,
+                                              std::optional<int64_t> devices) {
+  ASSIGN_OR_RETURN(TypedLayout typed, ReadTypedLayout(text, model, profile, devices));
+  const int32_t usual = std::max(profile.supports.unsaid_zero, profile.supports.min_zero);
+  Layout& layout = typed.layout;
+  if (Says(text, "zero") || usual == 0 || int64_t{layout.dp} * layout.cp == 1) return typed;
+  layout.zero = usual;
+  typed.notes.push_back(absl::StrCat("zero", usual, ": the layout says no ZeRO stage, and this is ",
+                                     profile.name, "'s; zero0 says that nothing is sharded"));
   return typed;
 }
 

@@ -30,4 +30,10 @@ absl::StatusOr<TypedLayout> ReadTypedLayout(std::string_view text, const ModelSp
                                             const FrameworkProfile& profile,
                                             std::optional<int64_t> devices);
 
+// Does the same for a layout that the user runs today. A ZeRO stage that the text leaves out is the
+// one with which the framework's runs are taken to shard, if the layout has ranks to shard over.
+absl::StatusOr<TypedLayout> ReadRunningLayout(std::string_view text, const ModelSpec& model,
+                                              const FrameworkProfile& profile,
+                                              std::optional<int64_t> devices);
+
 }  // namespace meshwright::planner

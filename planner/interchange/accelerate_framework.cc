@@ -147,6 +147,7 @@ const Framework& AccelerateFramework() {
       .name = "accelerate",
       .release = "1.15",
       .profile = "hf-fsdp2",
+      .further_profiles = "hf-fsdp2-compiled hf-ddp",
       .lacks = "accelerate has no setting for",
       .syntax = ConfigSyntax::kYaml,
       .tables = {kAccelerateKeys, TrainerNames(), LauncherNames()},

@@ -155,6 +155,7 @@ const Framework& AutomodelFramework() {
   static const Framework framework = {.name = "automodel",
                                       .release = "0.7",
                                       .profile = "automodel",
+                                      .further_profiles = "automodel-deepep",
                                       .lacks = "AutoModel has no key for",
                                       .syntax = ConfigSyntax::kYaml,
                                       .tables = {kAutomodelKeys, LauncherNames(), NameTable()},

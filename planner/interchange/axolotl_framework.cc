@@ -198,6 +198,7 @@ const Framework& AxolotlFramework() {
       .name = "axolotl",
       .release = "0.19",
       .profile = "hf-fsdp2",
+      .further_profiles = "hf-fsdp2-compiled",
       .lacks = "Axolotl has no key for",
       .syntax = ConfigSyntax::kYaml,
       .tables = {kAxolotlKeys, LauncherNames(), NameTable()},

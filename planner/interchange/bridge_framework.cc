@@ -346,6 +346,9 @@ const Framework& BridgeFramework() {
       .name = "megatron-bridge",
       .release = "0.6",
       .profile = "megatron-bridge",
+      .further_profiles =
+          "nemo nemo-graphs nemo-graphs-26.06.01 nemo-hybridep nemo-hybrids nemo-untuned "
+          "nemo-untuned-deepep",
       .lacks = "Megatron-Bridge has no override for",
       .tables = {kBridgeOverrides, LauncherNames(), NameTable()},
       .implied = "dp sched norm",

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "base/text/amounts.h"
 #include "base/text/enum_names.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
@@ -51,16 +53,27 @@ absl::StatusOr<LaunchRequest> ReadLaunch(const ExportQuestion& question, int64_t
   return request;
 }
 
+// Adds what it takes for values that the question does not say to `taken`.
 absl::StatusOr<ExportJob> ReadJob(const ExportQuestion& question, ExportTarget target,
-                                  int32_t devices_per_node) {
+                                  int32_t devices_per_node, std::vector<std::string>& taken) {
   ExportJob job;
   job.training = question.training;
+  if (job.training.seq_len == 0) {
+    job.training.seq_len = kUnsaidSeqLen;
+    taken.push_back(absl::StrCat("the sequence length is not said: ", Grouped(kUnsaidSeqLen),
+                                 " tokens are taken"));
+  }
   ASSIGN_OR_RETURN(job.model, ResolveModel(question.model, job.training.seq_len));
   ASSIGN_OR_RETURN(const FrameworkProfile profile, FindProfile(ProfileOfTarget(target)));
-  ASSIGN_OR_RETURN(const TypedLayout typed, ReadTypedLayout(question.layout, job.model, profile, std::nullopt));
+  ASSIGN_OR_RETURN(const TypedLayout typed,
+                   ReadTypedLayout(question.layout, job.model, profile, std::nullopt));
   job.layout = typed.layout;
   if (job.training.global_batch == 0) {
     job.training.global_batch = int64_t{job.layout.dp} * job.layout.micro_batch * job.layout.pp;
+    taken.push_back(absl::StrCat(
+        "the global batch is not said: ", Grouped(job.training.global_batch),
+        job.training.global_batch == 1 ? " sequence a step is" : " sequences a step are",
+        " taken, a micro-batch for every rank of dp", job.layout.pp > 1 ? " and pp" : ""));
   }
   job.notes = NotesOnModel(question.model, job.training.seq_len);
   job.notes.insert(job.notes.end(), typed.notes.begin(), typed.notes.end());
@@ -74,7 +87,7 @@ absl::StatusOr<ExportAnswer> ExportAs(const std::string& to, const ExportJob& jo
                                       const LaunchRequest& launch, bool with_launch) {
   ASSIGN_OR_RETURN(const ExportTarget target, ParseExportTarget(to));
   ExportAnswer answer;
-  answer.to = to;
+  answer.to = std::string(ExportTargetName(target));
   answer.job = job;
   answer.launch = launch.form;
   ASSIGN_OR_RETURN(answer.exported, MakeExportedJob(target, job));
@@ -93,8 +106,12 @@ absl::StatusOr<ExportAnswer> AnswerExport(const ExportQuestion& question, int32_
   ASSIGN_OR_RETURN(const ExportTarget target, ParseExportTarget(question.to));
   ASSIGN_OR_RETURN(const Hosts hosts, ReadHosts(question, host_cores));
   ASSIGN_OR_RETURN(const LaunchRequest launch, ReadLaunch(question, hosts.joined));
-  ASSIGN_OR_RETURN(const ExportJob job, ReadJob(question, target, hosts.devices));
-  return ExportAs(question.to, job, launch, !question.launch.empty());
+  std::vector<std::string> taken;
+  ASSIGN_OR_RETURN(const ExportJob job, ReadJob(question, target, hosts.devices, taken));
+  ASSIGN_OR_RETURN(ExportAnswer answer,
+                   ExportAs(question.to, job, launch, !question.launch.empty()));
+  answer.taken = std::move(taken);
+  return answer;
 }
 
 }  // namespace meshwright::planner

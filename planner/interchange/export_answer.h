@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "planner/catalog/plan_query.h"
@@ -15,12 +16,16 @@
 
 namespace meshwright::planner {
 
+// Tokens of a sequence where an export's question does not say them.
+inline constexpr int64_t kUnsaidSeqLen = 4096;
+
 struct ExportQuestion {
   std::string to;  // a framework's name
   SpecSource model;
   std::optional<SpecSource> cluster = {};  // says how many devices a node has
   std::string layout;                      // its text form
-  TrainingSpec training;  // a global batch of 0: one micro-batch for every pipeline rank
+  // A length of 0: kUnsaidSeqLen. A global batch of 0: one micro-batch for every rank of dp and pp.
+  TrainingSpec training;
   // Devices of a node. Default: the cluster's, or 8 without a cluster.
   std::optional<int32_t> devices_per_node = {};
   std::string launch = {};  // what starts the run; empty: torchrun, or a file of the framework's
@@ -35,6 +40,7 @@ struct ExportAnswer {
   std::string text;       // the script, or the framework's file
   std::string file_name;  // under which to save `text`
   std::string script;
+  std::vector<std::string> taken;  // a sentence for each value that the question does not say
 };
 
 // `to` names the framework. `with_launch` says that the text is the launch script even if the

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/text/enum_names.h"
 #include "planner/codec/fields.h"
@@ -31,7 +32,9 @@ void VisitFields(const ExportAnswer& answer, Visitor& visit) {
   visit("seq_len", job.training.seq_len);
   visit("global_batch", job.training.global_batch);
   visit("gpus_per_node", job.devices_per_node);
-  visit("notes", job.notes);
+  std::vector<std::string> notes = answer.taken;
+  notes.insert(notes.end(), job.notes.begin(), job.notes.end());
+  visit("notes", notes);
   visit("text", answer.text);
   visit("file_name", answer.file_name);
   visit(Among(kLaunchForms, "launch"), std::string(NameOf(kLaunchFormNames, answer.launch)));

@@ -1,10 +1,39 @@
 #include "planner/interchange/framework.h"
 
+#include <string>
+
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/text/field_error.h"
 #include "base/text/message_text.h"
+#include "base/text/string_view.h"
+#include "planner/catalog/profile_names.h"
 
 namespace meshwright::planner {
+namespace {
+
+// Returns the name in small letters, without signs between its words.
+std::string BareName(std::string_view name) {
+  std::string bare;
+  for (const char letter : name) {
+    if (absl::ascii_isalnum(static_cast<unsigned char>(letter))) {
+      bare += absl::ascii_tolower(static_cast<unsigned char>(letter));
+    }
+  }
+  return bare;
+}
+
+bool IsDescribedBy(const Framework& framework, std::string_view profile) {
+  if (framework.profile == profile) return true;
+  for (const absl::string_view further :
+       absl::StrSplit(AbslView(framework.further_profiles), ' ')) {
+    if (!further.empty() && StdView(further) == profile) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 const std::vector<const Framework*>& Frameworks() {
   static const std::vector<const Framework*> frameworks = {
@@ -24,12 +53,25 @@ bool WritesSetting(const Framework& framework, std::string_view setting) {
   return false;
 }
 
-absl::StatusOr<const Framework*> FindFramework(std::string_view flag, std::string_view name) {
-  std::vector<std::string_view> names;
+std::vector<const Framework*> FrameworksNamed(std::string_view name) {
+  const std::string bare = BareName(name);
   for (const Framework* framework : Frameworks()) {
-    if (framework->name == name) return framework;
-    names.push_back(framework->name);
+    if (BareName(framework->name) == bare) return {framework};
   }
+  const std::string stands_for = ProfileNamed(name);
+  const std::string_view profile = stands_for.empty() ? name : std::string_view(stands_for);
+  std::vector<const Framework*> named;
+  for (const Framework* framework : Frameworks()) {
+    if (IsDescribedBy(*framework, profile)) named.push_back(framework);
+  }
+  return named;
+}
+
+absl::StatusOr<const Framework*> FindFramework(std::string_view flag, std::string_view name) {
+  const std::vector<const Framework*> named = FrameworksNamed(name);
+  if (!named.empty()) return named.front();
+  std::vector<std::string_view> names;
+  for (const Framework* framework : Frameworks()) names.push_back(framework->name);
   return FieldError(flag, name, absl::StrCat("must be ", ListInWords(names, "or")));
 }
 

@@ -28,6 +28,8 @@ struct Framework {
   std::string_view name;     // of --to and --from
   std::string_view release;  // whose names the tables have
   std::string_view profile;  // whose rules its layouts must keep
+  // Further profiles that describe a version or a mode of it, with blanks between.
+  std::string_view further_profiles = {};
   // Returns the profile of a layout, where layouts have several. Null: `profile` for all.
   std::string_view (*profile_of)(const Layout& layout) = nullptr;
   std::string_view lacks;  // begins the sentence about what it can't say
@@ -76,7 +78,13 @@ const Framework& NanotronFramework();
 const std::vector<const Framework*>& Frameworks();
 // Returns whether an export has a name for the setting.
 bool WritesSetting(const Framework& framework, std::string_view setting);
-// Returns InvalidArgument about `flag` for an unknown name.
+// Returns the frameworks that a name stands for: the one of this name, or those that the profile of
+// this name describes. A profile may have another of its names (planner/catalog/profile_names.h),
+// and neither case nor signs between words matter. The list is empty for profiles of programs that
+// no export is for.
+std::vector<const Framework*> FrameworksNamed(std::string_view name);
+// Returns the first of FrameworksNamed(). Returns InvalidArgument about `flag`, which lists the
+// frameworks, if there is none.
 absl::StatusOr<const Framework*> FindFramework(std::string_view flag, std::string_view name);
 
 // Reasons that several tables have.

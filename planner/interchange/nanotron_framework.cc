@@ -109,6 +109,8 @@ const Framework& NanotronFramework() {
       .name = "nanotron",
       .release = "0.4",
       .profile = "nanotron",
+      .further_profiles =
+          "nanotron-fast-hosts nanotron-before-pipeline-fix nanotron-before-pipeline-fix-async",
       .lacks = "nanotron has no key for",
       .syntax = ConfigSyntax::kYaml,
       .tables = {kNanotronKeys, LauncherNames(), NameTable()},

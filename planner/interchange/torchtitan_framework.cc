@@ -83,8 +83,7 @@ std::vector<std::string> Comments(const ExportJob& job) {
   if (l.recompute == Recompute::kSelective) {
     comments.push_back(
         "rc=selective: torchtitan keeps every second matmul and the attention's output, where the");
-    comments.push_back(
-        "estimate keeps all matmuls and runs norms and the FFN's activation again.");
+    comments.push_back("estimate keeps all matmuls and runs norms and the FFN's activation again.");
   }
   if (l.schedule == ScheduleKind::kBreadthFirst) {
     comments.push_back(
@@ -351,6 +350,7 @@ const Framework& TorchtitanFramework() {
       .name = "torchtitan",
       .release = "0.3",
       .profile = "torchtitan-fsdp",
+      .further_profiles = "torchtitan torchtitan-eager torchtitan-async-tp",
       .lacks = "torchtitan has no setting for",
       .syntax = ConfigSyntax::kPython,
       .tables = {TorchtitanNames(), LauncherNames(), NameTable()},

@@ -180,6 +180,7 @@ const Framework& VerlFramework() {
   static const Framework framework = {.name = "verl",
                                       .release = "0.9",
                                       .profile = "megatron-bridge",
+                                      .further_profiles = "verl",
                                       .profile_of = VerlProfileOf,
                                       .lacks = "verl has no override for",
                                       .tables = {VerlNames(), LauncherNames(), NameTable()},

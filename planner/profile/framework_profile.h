@@ -255,6 +255,7 @@ struct Supports {
   int32_t unsaid_zero = 0;  // ZeRO stage of measured runs whose source does not give it
 
   int32_t max_zero = 3;
+  bool has_tensor_parallel = true;
   bool has_sequence_parallel = true;
   bool has_context_parallel = true;
   bool has_pipeline = true;
@@ -277,8 +278,10 @@ struct Supports {
   // If true, the framework runs the fp8 and fp4 recipes (planner/spec/quantisation.h).
   bool has_fp8 = false;
   bool has_experts = false;
-  bool etp_follows_tp = false;  // whether etp defaults to tp; otherwise it defaults to 1
-  bool has_muon = false;        // Muon in addition to AdamW, which all frameworks have
+  bool has_expert_parallel = true;         // ep, for models with experts
+  bool has_expert_tensor_parallel = true;  // etp
+  bool etp_follows_tp = false;             // whether etp defaults to tp; otherwise it defaults to 1
+  bool has_muon = false;                   // Muon in addition to AdamW, which all frameworks have
   // The next three say whether the framework runs offload=act:N, runs it with pipeline parallelism,
   // and runs it with recompute.
   bool has_activation_offload = false;

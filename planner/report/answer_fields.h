@@ -156,21 +156,27 @@ struct ExplainedLayout {
   Explanation explanation;
 };
 
-inline std::optional<SmallestChange> SmallestChangeOf(const ExplainedLayout& explained) {
-  const std::optional<RankedLayout>& smallest = explained.explanation.neighbours.smallest;
-  if (!smallest) return std::nullopt;
-  return SmallestChange{FormatLayout(smallest->layout), smallest->options,
-                        DescribeChanges(explained.ranked.layout, *smallest),
-                        smallest->estimate.memory.total_bytes(), smallest->estimate.time.step_s()};
+// Returns the change that makes `from` the layout `to`; nullopt if there is no `to`.
+inline std::optional<SmallestChange> SmallestChangeOf(const Layout& from,
+                                                      const std::optional<RankedLayout>& to) {
+  if (!to) return std::nullopt;
+  return SmallestChange{FormatLayout(to->layout), to->options, DescribeChanges(from, *to),
+                        to->estimate.memory.total_bytes(), to->estimate.time.step_s()};
 }
 
 template <ConstOr<ExplainedLayout> Explained, typename Visitor>
 void VisitFields(Explained& explained, Visitor& visit) {
   visit("stages", explained.explanation.stages);
   visit.Derived("binding", BindingReportOf(explained.ranked));
-  visit(OnlyOnWire("smallest_change"), explained.explanation.neighbours.smallest);
-  visit.Derived(OrNull(OnlyInText("smallest_change")), SmallestChangeOf(explained));
-  visit("neighbours_tried", explained.explanation.neighbours.tried);
+  auto& neighbours = explained.explanation.neighbours;
+  const Layout& layout = explained.ranked.layout;
+  visit(OnlyOnWire("smallest_change"), neighbours.smallest);
+  visit.Derived(OrNull(OnlyInText("smallest_change")),
+                SmallestChangeOf(layout, neighbours.smallest));
+  visit(OnlyOnWire("same_mesh_change"), neighbours.same_mesh);
+  visit.Derived(OrNull(OnlyInText("same_mesh_change")),
+                SmallestChangeOf(layout, neighbours.same_mesh));
+  visit("neighbours_tried", neighbours.tried);
   visit(OrNull("other_imbalance"), explained.explanation.other_imbalance);
   visit(OrNull("experts"), explained.explanation.experts);
   visit(OrNull("latent_attention"), explained.explanation.latent_attention);

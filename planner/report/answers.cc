@@ -10,6 +10,7 @@
 #include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/typed_layout.h"
+#include "planner/interchange/export_note.h"
 #include "planner/profile/planned_layout.h"
 #include "planner/report/calibrated_note.h"
 #include "planner/report/measured_runs.h"
@@ -56,6 +57,15 @@ void AddCalibratedNote(const SearchRequest& request, const Layout& layout, const
   }
 }
 
+// A profile of the user's own is of no framework that is known.
+void AddExportNote(const PlanQuery& query, const SearchRequest& request,
+                   const std::vector<RankedLayout>& layouts, std::vector<std::string>& notes) {
+  if (!query.framework.json.empty()) return;
+  std::optional<std::string> note = NoteOnExports(query.framework.name, request.model,
+                                                  request.cluster, request.training, layouts);
+  if (note) notes.push_back(*std::move(note));
+}
+
 }  // namespace
 
 absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores,
@@ -74,12 +84,13 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
   answer.result = std::move(result);
   answer.allowed_bytes = AllowedBytes(request);
   answer.notes = NotesOn(query, request);
-  for (std::string& note : NotesOnSearch(query)) answer.notes.push_back(std::move(note));
+  for (std::string& note : NotesOnSearch(query, request)) answer.notes.push_back(std::move(note));
   if (!answer.result.layouts.empty()) {
     const RankedLayout& first = answer.result.layouts.front();
     AddCalibratedNote(request, first.layout, first.estimate, answer.notes);
     AddNoteAboveThePeak(request.cluster, first.estimate, answer.notes);
   }
+  AddExportNote(query, request, answer.result.layouts, answer.notes);
   answer.counts = ParameterCountsOf(request.model, request.training.options.train);
   answer.rests_on = RestsOnOf(query, request);
   return answer;
@@ -114,6 +125,7 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
   notes.insert(notes.end(), typed.notes.begin(), typed.notes.end());
   AddCalibratedNote(request, layout, estimate, notes);
   AddNoteAboveThePeak(request.cluster, estimate, notes);
+  AddExportNote(query, request, {{layout, estimate}}, notes);
   return EstimateAnswer{layout,
                         estimate,
                         allowed_bytes,

@@ -94,14 +94,16 @@ void Place(CompareAnswer& answer, const std::string& criterion) {
 std::string WhichWins(const CompareAnswer& answer) {
   const ComparedLayout* first = First(answer.layouts);
   if (first == nullptr) return "None of them fits.";
+  const std::string wins =
+      absl::StrCat(first->layout, " wins with ", Seconds(StepOf(*first)), " a step");
   const ComparedLayout* second = nullptr;
   for (const ComparedLayout& layout : answer.layouts) {
     if (!layout.fits || &layout == first) continue;
     if (second == nullptr || layout.slower < second->slower) second = &layout;
   }
-  if (second == nullptr) return absl::StrCat(first->layout, " is the only one that fits.");
-  if (second->slower == 0.0) return absl::StrCat(first->layout, " is as fast as the next.");
-  return absl::StrCat(first->layout, " wins: the next, ", second->layout, ", is ",
+  if (second == nullptr) return absl::StrCat(wins, ", the only one that fits.");
+  if (second->slower == 0.0) return absl::StrCat(wins, ", as fast as the next.");
+  return absl::StrCat(wins, ": the next, ", second->layout, ", is ",
                       AgainstFirst(*second, answer.within), ".");
 }
 

@@ -267,23 +267,38 @@ std::string BindingSentence(const RankedLayout& ranked) {
   return MemorySentence(ranked.estimate) + " " + TimeSentence(ranked);
 }
 
-std::string ChangeSentence(const RankedLayout& ranked, const Explanation& explanation) {
+namespace {
+
+// Returns "mb 2 -> 1. Then dp8.zero3 needs … instead of …, and a step takes … instead of …."
+std::string ChangeAndEffect(const RankedLayout& from, const RankedLayout& to, bool whole_layouts) {
+  std::string layout = whole_layouts ? FormatLayout(to.layout) : ShortLayout(to.layout);
+  if (!to.options.empty()) absl::StrAppend(&layout, " ", OptionWords(to.options));
+  const std::string effect = EffectOf(to.options);
+  return absl::StrFormat("%s. Then %s needs %s instead of %s, and a step takes %s instead of %s.%s",
+                         absl::StrJoin(DescribeChanges(from.layout, to), ", "), layout,
+                         Gib(to.estimate.memory.total_bytes()),
+                         Gib(from.estimate.memory.total_bytes()),
+                         Seconds(to.estimate.time.step_s()), Seconds(from.estimate.time.step_s()),
+                         effect.empty() ? "" : " " + effect);
+}
+
+}  // namespace
+
+std::string ChangeSentence(const RankedLayout& ranked, const Explanation& explanation,
+                           bool whole_layouts) {
   const NeighbourSearch& found = explanation.neighbours;
   if (!found.smallest) {
     if (found.tried == 0) return "";
     return absl::StrFormat("None of the %d layouts that differ in one or two axes fits either.",
                            found.tried);
   }
-  const Estimate& before = ranked.estimate;
-  const Estimate& after = found.smallest->estimate;
-  const std::string effect = EffectOf(found.smallest->options);
-  return absl::StrFormat(
-      "Smallest change that fits: %s. Then %s needs %s instead of %s, and a step takes %s instead "
-      "of %s.%s",
-      absl::StrJoin(DescribeChanges(ranked.layout, *found.smallest), ", "),
-      RankedText(*found.smallest), Gib(after.memory.total_bytes()),
-      Gib(before.memory.total_bytes()), Seconds(after.time.step_s()), Seconds(before.time.step_s()),
-      effect.empty() ? "" : " " + effect);
+  std::string text =
+      "Smallest change that fits: " + ChangeAndEffect(ranked, *found.smallest, whole_layouts);
+  if (found.same_mesh) {
+    absl::StrAppend(&text, " On the same mesh of ranks: ",
+                    ChangeAndEffect(ranked, *found.same_mesh, whole_layouts));
+  }
+  return text;
 }
 
 }  // namespace meshwright::planner

@@ -98,8 +98,11 @@ std::string MemorySentence(const Estimate& estimate);
 std::string TimeSentence(const RankedLayout& ranked);
 // Returns MemorySentence() and TimeSentence() together.
 std::string BindingSentence(const RankedLayout& ranked);
-// Returns a sentence that names the smallest change that makes the layout fit. If none was found,
-// the sentence says so. Returns "" for a layout that fits.
-std::string ChangeSentence(const RankedLayout& ranked, const Explanation& explanation);
+// Returns a sentence that names the smallest change that makes the layout fit, and a second one for
+// the smallest change that keeps the mesh, if the first does not. If no change was found, the
+// sentence says so. Returns "" for a layout that fits. With `whole_layouts`, changed layouts are
+// written with all keys.
+std::string ChangeSentence(const RankedLayout& ranked, const Explanation& explanation,
+                           bool whole_layouts = false);
 
 }  // namespace meshwright::planner

@@ -14,9 +14,8 @@
 #include "planner/report/answers.h"
 
 namespace meshwright::planner {
-namespace {
 
-std::string Amount(LimitKind kind, int64_t value) {
+std::string AmountText(LimitKind kind, int64_t value) {
   switch (kind) {
     case LimitKind::kMicroBatch:
       return absl::StrCat("micro-batches of ", Grouped(value),
@@ -29,9 +28,11 @@ std::string Amount(LimitKind kind, int64_t value) {
   return absl::StrCat(Grouped(value), value == 1 ? " layer" : " layers");
 }
 
+namespace {
+
 std::string WhyNotNext(const Limit& limit) {
   if (!limit.next) return limit.problem.empty() ? "nothing larger was looked at" : limit.problem;
-  std::string text = Amount(limit.kind, *limit.next);
+  std::string text = AmountText(limit.kind, *limit.next);
   if (limit.over_bytes) {
     absl::StrAppend(&text, *limit.next == 1 && limit.kind == LimitKind::kDepth ? " is" : " are",
                     " over by ", Gib(*limit.over_bytes), " or more");
@@ -43,7 +44,7 @@ std::string WhyNotNext(const Limit& limit) {
 
 std::string SentenceOf(const Limit& limit) {
   if (!limit.largest) return absl::StrCat("Nothing fits: ", WhyNotNext(limit), ".");
-  std::string text = absl::StrCat("Up to ", Amount(limit.kind, *limit.largest));
+  std::string text = absl::StrCat("Up to ", AmountText(limit.kind, *limit.largest));
   if (limit.kind == LimitKind::kDepth) {
     absl::StrAppendFormat(&text, " (%.1f B parameters)",
                           static_cast<double>(limit.parameters) / 1e9);

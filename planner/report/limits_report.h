@@ -24,6 +24,9 @@ struct FitAnswer {
   bool any_fits() const;
 };
 
+// Returns the amount in words, such as "sequences of 14,336 tokens".
+std::string AmountText(LimitKind kind, int64_t value);
+
 // Finds how large the problem may be for `layout`, given in text form, or for the layouts of a
 // search if `layout` is empty. Returns InvalidArgument if `layout` can't be read, or if the query
 // sets `where` or `offload` in addition to a layout, because both apply only to searches. Returns

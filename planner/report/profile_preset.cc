@@ -11,19 +11,19 @@
 namespace meshwright::planner {
 namespace {
 
-// Every framework has tensor parallelism.
 std::vector<std::string> AxesOf(const Supports& has) {
-  std::vector<std::string> axes = {"tp"};
+  std::vector<std::string> axes;
   const auto add = [&axes](bool present, const char* axis) {
     if (present) axes.emplace_back(axis);
   };
   const bool has_chunks =
       has.has_interleaving || has.has_breadth_first || has.has_zb_v || has.has_v_half;
-  add(has.has_sequence_parallel, "sp");
+  add(has.has_tensor_parallel, "tp");
+  add(has.has_tensor_parallel && has.has_sequence_parallel, "sp");
   add(has.has_context_parallel, "cp");
   add(has.has_pipeline, "pp");
   add(has.has_pipeline && has_chunks, "vpp");
-  add(has.has_experts, "ep");
+  add(has.has_experts && has.has_expert_parallel, "ep");
   add(has.has_hsdp, "hs");
   return axes;
 }

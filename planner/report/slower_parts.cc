@@ -44,10 +44,11 @@ std::string Reasons(const std::vector<SlowerPart>& because) {
   std::vector<std::string> parts;
   for (const SlowerPart& slower : because) {
     const std::string subject(SubjectOf(slower));
-    parts.push_back(absl::StrCat(subject, parts.empty() ? " takes " : " ", Seconds(slower.more_s)));
+    parts.push_back(
+        absl::StrCat(subject, parts.empty() ? " takes " : " ", Seconds(slower.more_s), " more"));
   }
   if (parts.empty()) return "";
-  return absl::StrCat(", because ", ListInWords(parts, "and"), " more");
+  return absl::StrCat(", because ", ListInWords(parts, "and"));
 }
 
 }  // namespace meshwright::planner

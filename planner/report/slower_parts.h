@@ -21,8 +21,8 @@ struct SlowerPart {
 // whose loss is a small share of the total.
 std::vector<SlowerPart> SlowerParts(const TimeEstimate& mine, const TimeEstimate& other);
 
-// Returns a clause such as ", because the pipeline bubble takes 1.20 s and the optimizer 0.90 s
-// more". Returns "" if there are no parts.
+// Returns a clause such as ", because the pipeline bubble takes 1.20 s more and the optimizer
+// 0.90 s more". Returns "" if there are no parts.
 std::string Reasons(const std::vector<SlowerPart>& because);
 
 }  // namespace meshwright::planner

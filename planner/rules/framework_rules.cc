@@ -56,8 +56,14 @@ std::string DescribeFramework(const Operands& operands) {
       return "the framework does not have pipeline parallel, only pp1";
     case FrameworkPart::kSequence:
       return "the framework does not have sequence parallel, only sp0";
+    case FrameworkPart::kTensor:
+      return "the framework does not have tensor parallel, only tp1";
     case FrameworkPart::kContext:
       return "the framework does not have context parallel, only cp1";
+    case FrameworkPart::kExpertParallel:
+      return "the framework does not have expert parallel, only ep1";
+    case FrameworkPart::kExpertTensor:
+      return "the framework does not divide single experts, only etp1";
     case FrameworkPart::kHsdp:
       return "HSDP (hs=) is not planned for this framework, only ZeRO over all dp * cp ranks";
     case FrameworkPart::kStages:

@@ -23,7 +23,10 @@ enum class FrameworkPart : int64_t {
   kBlock,
   kModules,
   kScores,
+  kTensor,
   kContext,
+  kExpertParallel,
+  kExpertTensor,
   kSchedule,
   kHsdp,
   kStages,
@@ -128,9 +131,19 @@ inline bool LacksStages(const RuleInput& input, const Layout& layout, Operands& 
          Lacks(FrameworkPart::kStages, 0, operands);
 }
 
-inline bool LacksContextParallel(const RuleInput& input, const Layout& layout, Operands& operands) {
-  return layout.cp > 1 && !input.profile.supports.has_context_parallel &&
-         Lacks(FrameworkPart::kContext, 0, operands);
+inline bool LacksAxis(const RuleInput& input, const Layout& layout, Operands& operands) {
+  const Supports& has = input.profile.supports;
+  if (layout.tp > 1 && !has.has_tensor_parallel) {
+    return Lacks(FrameworkPart::kTensor, 0, operands);
+  }
+  if (layout.cp > 1 && !has.has_context_parallel) {
+    return Lacks(FrameworkPart::kContext, 0, operands);
+  }
+  if (layout.ep > 1 && !has.has_expert_parallel) {
+    return Lacks(FrameworkPart::kExpertParallel, 0, operands);
+  }
+  return layout.etp > 1 && !has.has_expert_tensor_parallel &&
+         Lacks(FrameworkPart::kExpertTensor, 0, operands);
 }
 
 // Returns whether the framework can't recompute a module that the layout recomputes. If core_attn
@@ -192,7 +205,7 @@ inline bool LacksSchedule(const RuleInput& input, const Layout& layout, Operands
 inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Operands& operands) {
   return LacksForModel(input, layout, operands) || LacksZero(input, layout, operands) ||
          LacksSequenceParallel(input, layout, operands) || LacksHsdp(input, layout, operands) ||
-         LacksStages(input, layout, operands) || LacksContextParallel(input, layout, operands) ||
+         LacksStages(input, layout, operands) || LacksAxis(input, layout, operands) ||
          LacksRecompute(input, layout, operands) || LacksOffload(input, layout, operands) ||
          LacksSchedule(input, layout, operands);
 }

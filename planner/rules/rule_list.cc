@@ -192,7 +192,7 @@ struct RuleCheck {
 // The framework's rule depends on every axis, but no part of it on all of them together.
 constexpr std::array<RuleCheck, 8> kFrameworkChecks = {{
     {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kMesh, LacksForModel},
-    {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kMesh, LacksContextParallel},
+    {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kMesh, LacksAxis},
     {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kPipeline, LacksStages},
     {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kPipeline, LacksSchedule},
     {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kSequence, LacksSequenceParallel},

@@ -205,50 +205,9 @@ struct ChangedOptions {
   size_t size = 0;  // more than the axes if the result changes
 };
 
-// Counts the neighbours it is offered and keeps the fastest that fits of each size.
-class Fastest {
+// Keeps the fastest change of each size.
+class FastestOfEachSize {
  public:
-  Fastest(const EstimateContext& context, const Layout& origin, int64_t allowed_bytes,
-          const Cancelled& cancelled)
-      : context_(context),
-        devices_(origin.devices()),
-        allowed_bytes_(allowed_bytes),
-        cancelled_(cancelled) {}
-
-  // Returns whether the layout fits and is better than what fitted before.
-  bool Offer(const Layout& layout, const ChangedOptions& options, size_t size) {
-    if (cancelled_ && cancelled_()) return false;
-    const EstimateContext context = {context_.model,     context_.cluster,         options.training,
-                                     context_.profile,   context_.ranks_run_alone, context_.shapes,
-                                     context_.correction};
-    if (CheckLayout(context, devices_, layout)) return false;
-    ++tried_;
-    const PlannedLayout planned(context, layout);
-    // The time is known before the memory, which takes longer to compute and only adds to it.
-    if (!(EstimateLayout(planned, MemoryEstimate()).time.step_s() < Worth(size))) return false;
-    const MemoryEstimate memory = EstimateMemory(planned);
-    if (memory.total_bytes() > allowed_bytes_) return false;
-    RankedLayout ranked{layout, EstimateLayout(planned, memory), options.values};
-    if (ranked.estimate.time.step_s() < Worth(size)) best_[size] = std::move(ranked);
-    return true;
-  }
-
-  NeighbourSearch Take() {
-    NeighbourSearch search = {.tried = tried_, .smallest = std::nullopt};
-    for (std::optional<RankedLayout>& best : best_) {
-      if (!best) continue;
-      const double step_s = best->estimate.time.step_s();
-      if (search.smallest && step_s >= LessAnAxis(search.smallest->estimate)) continue;
-      search.smallest = std::move(best);
-    }
-    return search;
-  }
-
- private:
-  static double LessAnAxis(const Estimate& estimate) {
-    return (1.0 - kWorthAnAxis) * estimate.time.step_s();
-  }
-
   // Returns the step time below which a change of this size is better than all before it.
   double Worth(size_t size) const {
     double step_s = std::numeric_limits<double>::infinity();
@@ -260,12 +219,78 @@ class Fastest {
     return step_s;
   }
 
+  void Add(const RankedLayout& ranked, size_t size) {
+    if (ranked.estimate.time.step_s() < Worth(size)) best_[size] = ranked;
+  }
+
+  // Returns the smallest change; a larger one only where it is worth its further axes.
+  std::optional<RankedLayout> Smallest() const {
+    const std::optional<RankedLayout>* smallest = &best_.front();
+    for (const std::optional<RankedLayout>& best : best_) {
+      if (!best) continue;
+      if (*smallest && best->estimate.time.step_s() >= LessAnAxis((*smallest)->estimate)) continue;
+      smallest = &best;
+    }
+    return *smallest;
+  }
+
+ private:
+  static double LessAnAxis(const Estimate& estimate) {
+    return (1.0 - kWorthAnAxis) * estimate.time.step_s();
+  }
+
+  std::array<std::optional<RankedLayout>, kMostSize + 1> best_ = {};  // by size
+};
+
+bool HaveSameMesh(const Layout& a, const Layout& b) {
+  return a.tp == b.tp && a.cp == b.cp && a.pp == b.pp && a.ep == b.ep && a.etp == b.etp;
+}
+
+// Counts the neighbours it is offered and keeps the best that fit.
+class Fastest {
+ public:
+  Fastest(const EstimateContext& context, const Layout& origin, int64_t allowed_bytes,
+          const Cancelled& cancelled)
+      : context_(context), origin_(origin), allowed_bytes_(allowed_bytes), cancelled_(cancelled) {}
+
+  // Returns whether the layout fits and is better than what fitted before.
+  bool Offer(const Layout& layout, const ChangedOptions& options, size_t size) {
+    if (cancelled_ && cancelled_()) return false;
+    const EstimateContext context = {context_.model,     context_.cluster,         options.training,
+                                     context_.profile,   context_.ranks_run_alone, context_.shapes,
+                                     context_.correction};
+    if (CheckLayout(context, origin_.devices(), layout)) return false;
+    ++tried_;
+    const PlannedLayout planned(context, layout);
+    const bool same_mesh = HaveSameMesh(origin_, layout);
+    // The time is known before the memory, which takes longer to compute and only adds to it.
+    const double least_s = EstimateLayout(planned, MemoryEstimate()).time.step_s();
+    if (!(least_s < (same_mesh ? same_mesh_ : any_).Worth(size))) return false;
+    const MemoryEstimate memory = EstimateMemory(planned);
+    if (memory.total_bytes() > allowed_bytes_) return false;
+    const RankedLayout ranked{layout, EstimateLayout(planned, memory), options.values};
+    if (same_mesh) same_mesh_.Add(ranked, size);
+    const bool is_better = least_s < any_.Worth(size);
+    any_.Add(ranked, size);
+    return is_better;
+  }
+
+  NeighbourSearch Take() const {
+    NeighbourSearch search = {.tried = tried_, .smallest = any_.Smallest()};
+    if (search.smallest && !HaveSameMesh(origin_, search.smallest->layout)) {
+      search.same_mesh = same_mesh_.Smallest();
+    }
+    return search;
+  }
+
+ private:
   const EstimateContext& context_;
-  const int64_t devices_;
+  const Layout& origin_;
   const int64_t allowed_bytes_;
   const Cancelled& cancelled_;
   int64_t tried_ = 0;
-  std::array<std::optional<RankedLayout>, kMostSize + 1> best_ = {};  // by size
+  FastestOfEachSize any_;
+  FastestOfEachSize same_mesh_;  // among those with the mesh of the origin
 };
 
 // Returns `before` with one more option changed, or nullopt if that one has changed.

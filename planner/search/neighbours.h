@@ -27,6 +27,9 @@ struct NeighbourSearch {
   int64_t tried = 0;  // neighbours that can run
   // The chosen neighbour, if any neighbour fits. Its `options` are the options that change.
   std::optional<RankedLayout> smallest;
+  // Where `smallest` has another mesh (tp, cp, pp, ep or etp): the same choice among the neighbours
+  // that keep the layout's, if one of them fits.
+  std::optional<RankedLayout> same_mesh = std::nullopt;
 
   friend bool operator==(const NeighbourSearch&, const NeighbourSearch&) = default;
 };

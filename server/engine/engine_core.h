@@ -30,6 +30,7 @@
 #include "server/engine/engine_input.h"
 #include "server/engine/engine_options.h"
 #include "server/engine/engine_output.h"
+#include "server/engine/lost_agents.h"
 #include "server/engine/placement.h"
 
 namespace meshwright::server {
@@ -49,6 +50,7 @@ class EngineCore {
   // Returns the active sweep of that name; null if there is none.
   const ActiveSweep* FindSweep(std::string_view name) const;
   const ConnectedAgents& agents() const { return agents_; }
+  const LostAgents& lost_agents() const { return lost_agents_; }
   bool store_is_up() const { return store_is_up_; }
   EngineFigures Figures() const;
   EngineDemand Demand() const;
@@ -89,6 +91,8 @@ class EngineCore {
   // sweeps, and assigns trials to idle agents.
   void Advance();
   void DropSilentAgents();
+  // Removes a connected agent that vanished.
+  void Lose(const std::string& name);
   void GiveUpLapsed();
   // Gives up a held trial because `member` was not heard from.
   void GiveUp(ActiveSweep& sweep, ActiveTrial& trial, const std::string& member);
@@ -206,6 +210,7 @@ class EngineCore {
   std::map<int64_t, ActiveSweep> sweeps_;
   std::map<std::string, int64_t, std::less<>> ids_;  // of active sweeps, by name
   ConnectedAgents agents_;
+  LostAgents lost_agents_;
   bool store_is_up_ = true;
   // Until this time, agents that the restart of the server cut off may come back.
   MonotonicTime agents_return_until_ = MonotonicTime::Always();

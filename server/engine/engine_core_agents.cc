@@ -62,6 +62,12 @@ absl::Status EngineCore::CheckReplaces(const AgentInfo& info, ConnectedAgent& co
                                                ": choose another --name, or end that one"));
 }
 
+void EngineCore::Lose(const std::string& name) {
+  const ConnectedAgent& agent = *agents_.Find(name);
+  lost_agents_.Add({.info = agent.info, .last_heard = agent.last_heard, .lost = now_});
+  agents_.Remove(name);
+}
+
 void EngineCore::DropSilentAgents() {
   // Agents that came or were heard of since can only lapse later.
   if (now_ < first_silence_) return;
@@ -82,7 +88,7 @@ void EngineCore::DropSilentAgents() {
     output_.sends_at_once.push_back(
         {agents_.Find(name)->connection,
          CloseOrder{absl::DeadlineExceededError(absl::StrCat("the agent ", silence))}});
-    agents_.Remove(name);
+    Lose(name);
   }
 }
 
@@ -103,6 +109,7 @@ void EngineCore::On(const AgentConnected& event) {
   ConnectedAgent& agent =
       agents_.Add({.info = event.info, .connection = event.connection, .idle_since = now_});
   agent.info.connect_time = wall_;
+  lost_agents_.Forget(name);
   output_.sends_at_once.push_back({event.connection, WelcomeOrder{}});
   TakeHeld(agent, event.held);
   for (const Found& found : HeldBy(name)) {
@@ -124,7 +131,7 @@ void EngineCore::On(const AgentConnected& event) {
 
 void EngineCore::On(const AgentDisconnected& event) {
   if (agents_.Find(event.agent, event.connection) == nullptr) return;
-  agents_.Remove(event.agent);
+  Lose(event.agent);
   Log(LogLevel::kWarning, absl::StrCat("agent ", event.agent, " lost its connection"),
       {.agent = event.agent});
   // It may be only the network: its trials wait for a grace period before they go to other agents.
@@ -141,8 +148,12 @@ void EngineCore::On(const AgentDisconnected& event) {
 }
 
 void EngineCore::On(const AgentLeft& event) {
-  if (!store_is_up_) return On(AgentDisconnected{event.agent, event.connection});
   if (agents_.Find(event.agent, event.connection) == nullptr) return;
+  if (!store_is_up_) {
+    On(AgentDisconnected{event.agent, event.connection});
+    lost_agents_.Forget(event.agent);
+    return;
+  }
   agents_.Remove(event.agent);
   Log(LogLevel::kInfo, absl::StrCat("agent ", event.agent, " left: ", event.reason),
       {.agent = event.agent});
@@ -274,7 +285,8 @@ void EngineCore::TakeFailureBack(const std::string& agent) {
 }
 
 absl::Status EngineCore::CheckHasAgent(const std::string& agent) const {
-  const bool is_known = agents_.all().contains(agent) || agents_.HasQuarantine(agent);
+  const bool is_known =
+      agents_.all().contains(agent) || lost_agents_.Has(agent) || agents_.HasQuarantine(agent);
   if (!is_known) {
     return absl::NotFoundError(absl::StrCat("no agent named \"", agent, "\" is connected"));
   }

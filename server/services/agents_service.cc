@@ -53,6 +53,8 @@ grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext*
       agent->mutable_device_set()->set_memory_bytes(status.info.memory_bytes);
       agent->set_version(status.info.version);
       *agent->mutable_connect_time() = wire::ToWire(status.info.connect_time);
+      agent->set_state(status.lost ? v1::AGENT_STATE_LOST : v1::AGENT_STATE_CONNECTED);
+      *agent->mutable_last_heard_time() = wire::ToWire(status.last_heard);
       agent->set_address(status.info.address);
       agent->set_cluster_json(status.info.cluster_json);
       agent->set_drained(status.quarantine.drained);

@@ -14,6 +14,7 @@ absl::StatusOr<wire::RunnerOffer> FindOffer(const std::vector<AgentStatus>& agen
   std::string found_at;
   std::set<std::string> others;
   for (const AgentStatus& agent : agents) {
+    if (agent.lost) continue;
     for (const wire::RunnerOffer& offer : agent.info.runners) {
       if (offer.name != name) {
         others.insert(offer.name);

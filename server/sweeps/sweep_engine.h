@@ -48,8 +48,10 @@ using Clock = std::function<absl::Time()>;  // the time that records show to peo
 
 struct AgentStatus {
   AgentInfo info;
-  std::vector<wire::AttemptKey> held;
-  db::AgentQuarantine quarantine;
+  std::vector<wire::AttemptKey> held = {};
+  db::AgentQuarantine quarantine = {};
+  bool lost = false;           // it vanished, and holds nothing
+  absl::Time last_heard = {};  // when the server last heard from it
 };
 
 // A trial that was handed out to a caller.
@@ -117,6 +119,7 @@ class SweepEngine {
                                         absl::Duration lease);
   absl::Status GiveBack(const wire::AttemptKey& key, const std::string& token,
                         const std::string& actor);
+  // Returns the agents that are connected, by name, and then those that were lost.
   std::vector<AgentStatus> ListAgents();
   EngineFigures Figures();
   EngineDemand Demand();

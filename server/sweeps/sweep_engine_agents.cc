@@ -50,10 +50,24 @@ absl::Status SweepEngine::Request(EngineEvent event) { return Decide(std::move(e
 
 std::vector<AgentStatus> SweepEngine::ListAgents() {
   absl::MutexLock lock(&mutex_);
+  const absl::Time wall = clock_();
+  const MonotonicTime now = monotonic_clock_();
+  const auto time_of = [&](MonotonicTime then) {
+    return wall - (now.since_start - then.since_start);
+  };
+  const ConnectedAgents& connected = core_.agents();
   std::vector<AgentStatus> agents;
-  for (const auto& [name, agent] : core_.agents().all()) {
-    agents.push_back({agent.info, {}, core_.agents().QuarantineOf(name)});
+  for (const auto& [name, agent] : connected.all()) {
+    agents.push_back({.info = agent.info,
+                      .quarantine = connected.QuarantineOf(name),
+                      .last_heard = time_of(agent.last_heard)});
     for (const HeldAttempt& held : agent.held) agents.back().held.push_back(held.key);
+  }
+  for (const LostAgent& agent : core_.lost_agents().At(now)) {
+    agents.push_back({.info = agent.info,
+                      .quarantine = connected.QuarantineOf(agent.info.name),
+                      .lost = true,
+                      .last_heard = time_of(agent.last_heard)});
   }
   return agents;
 }

@@ -290,6 +290,10 @@ class FaultTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}")
         return json.loads(done.stdout)
 
+    def connected_agents(self) -> list[dict]:
+        """Those that are listed as connected; lost agents are listed too."""
+        return [agent for agent in self.ask("agents", "list")["agents"] if agent["state"] == "connected"]
+
     def start_sweep(self, name: str, *more, trials: int, steps: int = 5, ranks: int = 2, seed: int = 0) -> list[str]:
         """Each of its best layouts is to run. Returns them."""
         self.ask("sweep", "start", "--name", name, "--model", "tinystories-15m", "--cluster", "local-cpu", "--gpus",

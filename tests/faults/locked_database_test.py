@@ -33,7 +33,7 @@ class LockedDatabaseTest(faults.FaultTest):
         shown = self.check_measured("s")
         self.assertEqual({trial["attempt"] for trial in shown["trials"]}, {1})
         self.assertEqual(watch.of_kind("trial_requeued"), [])
-        self.assertEqual({agent["failures_in_a_row"] for agent in self.ask("agents", "list")["agents"]}, {0})
+        self.assertEqual({agent["failures_in_a_row"] for agent in self.connected_agents()}, {0})
         self.assertEqual(self.check_acknowledged(), self.TRIALS)
         self.stop_everything()
 
@@ -48,7 +48,7 @@ class LockedDatabaseTest(faults.FaultTest):
             self.assertEqual(len({result for agent in self.agents for result in agent.acknowledged()}), acknowledged)
             # Whoever asks is answered.
             self.assertEqual(self.show("s")["sweep"]["state"], "running")
-            self.assertEqual(len(self.ask("agents", "list")["agents"]), 2)
+            self.assertEqual(len(self.connected_agents()), 2)
         self.server.await_line("the store can be written again")
         return watch
 

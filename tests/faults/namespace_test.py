@@ -47,7 +47,7 @@ class LinkTest(namespaces.NamespaceTest):
         self.sweep.await_end()
         self.hub.set("far", "up")
         faults.await_true("far is back", lambda: {"far", "near"} == {
-            agent["name"] for agent in self.ask("agents", "list")["agents"]})
+            agent["name"] for agent in self.connected_agents()})
         self.check_trial("near", 2)
 
 
@@ -69,7 +69,7 @@ class MembersTest(namespaces.NamespaceTest):
         self.assertEqual([member["failed"] for member in first["members"]], [False, True])
         self.assertIn("two", first["end_reason"])
         self.assertEqual([member["agent"] for member in second["members"]], ["one", "three"])
-        self.assertEqual({agent["name"] for agent in self.ask("agents", "list")["agents"]}, {"one", "two", "three"})
+        self.assertEqual({agent["name"] for agent in self.connected_agents()}, {"one", "two", "three"})
         self.assertTrue(third.given())
         self.stop_everything()
 

@@ -41,7 +41,7 @@ class NetworkTest(faults.FaultTest):
         self.check_acknowledged()
 
     def both_are_connected(self) -> bool:
-        return {agent["name"] for agent in self.ask("agents", "list")["agents"]} == {"far", "near"}
+        return {agent["name"] for agent in self.connected_agents()} == {"far", "near"}
 
     def await_count(self, kind: str, count: int) -> None:
         faults.await_true(f"{count} times {kind}", lambda: len(self.sweep.of_kind(kind)) == count, 20.0)
@@ -104,7 +104,7 @@ class NetworkTest(faults.FaultTest):
             faults.await_true("far is back", lambda: len(self.far.lines("connected to")) == times + 1)
         self.sweep.await_end()
         self.check_trial("far", 1)
-        self.assertEqual([agent["failures_in_a_row"] for agent in self.ask("agents", "list")["agents"]], [0])
+        self.assertEqual([agent["failures_in_a_row"] for agent in self.connected_agents()], [0])
         self.stop_everything()
 
     def test_after_a_reset_of_a_part_of_a_lease_who_comes_back_stops_where_another_took_over(self):

@@ -109,7 +109,7 @@ class OddPeersTest(faults.FaultTest):
         devices = field(4, CPU) + field(2, 2)
         register = field(1, "deaf") + field(2, "1") + field(3, "host") + field(4, devices) + field(12, PROTOCOL)
         stream = peer.call(CONNECT, field(1, register), ends=False)
-        faults.await_true("it is an agent", lambda: self.ask("agents", "list")["agents"])
+        faults.await_true("it is an agent", lambda: self.connected_agents())
         before = faults.resident_bytes(self.server.pid)
         sent = self.send_heartbeats(peer, stream, seconds=10.0)
         grown = faults.resident_bytes(self.server.pid) - before

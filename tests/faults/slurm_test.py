@@ -29,7 +29,7 @@ class SlurmTestCase(faults.FaultTest):
                 "debug")
 
     def connected(self) -> list[str]:
-        return sorted(agent["name"] for agent in self.ask("agents", "list")["agents"])
+        return sorted(agent["name"] for agent in self.connected_agents())
 
     def agent_pids(self) -> list[int]:
         return [pid for pid in self.cluster.pids() if faults.command_of(pid)[1:2] == ["agent"]]

@@ -21,8 +21,8 @@ export function mount(root, {signal}) {
       ]);
       fill(list, agents.length ? agentTable(agents, Date.parse(server_time), refresh) : empty(),
         h('p', {class: 'hint'},
-          `Server ${server_version}. An agent whose heartbeats stay out for the length of its lease leaves this list, `,
-          'and its trials go to others.'));
+          `Server ${server_version}. An agent whose heartbeats stay out for the length of its lease is lost: `,
+          'its trials go to others, and it stays in this list for a day, unless it comes back.'));
       const live = sweeps.filter((s) => ['SWEEP_STATE_PENDING', 'SWEEP_STATE_RUNNING'].includes(s.state));
       fill(waiting, h('h2', {}, 'Sweeps that are not done'),
         live.length
@@ -46,6 +46,7 @@ export function mount(root, {signal}) {
 function agentTable(agents, now, refresh) {
   const devices = (a) => `${a.device_set.devices} ${word(a.device_set.device_kind, 'DEVICE_KIND_')}`;
   const runs = (a) => [a.running, ...a.running_beside].filter(Boolean);
+  const isLost = (a) => a.state === 'AGENT_STATE_LOST';
   const act = (label, method, a) => actionButton(label, null, async () => {
     await call(`Agents/${method}`, {name: a.name});
     refresh();
@@ -59,7 +60,7 @@ function agentTable(agents, now, refresh) {
         cell: (a) => [devices(a),
           Number(a.device_set.memory_bytes) > 0 && h('div', {class: 'muted'}, `${bytes(a.device_set.memory_bytes)} each`)]
       },
-      {head: 'Slots', class: 'r', cell: (a) => `${runs(a).length} of ${a.slots || 1}`},
+      {head: 'Slots', class: 'r', cell: (a) => (isLost(a) ? '–' : `${runs(a).length} of ${a.slots || 1}`)},
       {
         head: 'Runs',
         cell: (a) =>
@@ -69,15 +70,17 @@ function agentTable(agents, now, refresh) {
       },
       {
         head: 'State',
-        cell: (a) => [a.set_aside_reason ? h('span', {class: 'chip bad'}, 'set aside')
+        cell: (a) => [isLost(a)         ? h('span', {class: 'chip bad'}, 'lost')
+            : a.set_aside_reason ? h('span', {class: 'chip bad'}, 'set aside')
             : a.drained                  ? h('span', {class: 'chip warn'}, 'drained')
             : runs(a).length             ? h('span', {class: 'chip good live'}, 'busy')
                                          : h('span', {class: 'chip good'}, 'free'),
+          isLost(a) && h('div', {class: 'muted'}, `last heard ${age(a.last_heard_time, now)}`),
           a.set_aside_reason && h('div', {class: 'bad'}, a.set_aside_reason),
           a.failures_in_a_row > 0 && h('div', {class: 'warn'}, `${a.failures_in_a_row} failures in a row`)]
       },
       {head: 'Runners', cell: (a) => a.runners.map((r) => r.name).join(', ') || '–'},
-      {head: 'Connected', class: 'r', cell: (a) => age(a.connect_time, now)},
+      {head: 'Connected', class: 'r', cell: (a) => (isLost(a) ? '–' : age(a.connect_time, now))},
       {head: 'Version', cell: (a) => a.version},
       mayOperate() &&
         {
@@ -85,7 +88,7 @@ function agentTable(agents, now, refresh) {
           cell: (a) => (a.drained || a.set_aside_reason ? act('Resume', 'ResumeAgent', a) : act('Drain', 'DrainAgent', a))
         },
     ].filter(Boolean),
-    agents, {caption: 'Connected agents'});
+    agents, {caption: 'Agents'});
 }
 
 const empty = () => h('div', {class: 'empty'}, h('h2', {}, 'No agent is connected'),

@@ -49,7 +49,7 @@ async function simplest(signal) {
 
 function show(refs, answer, layout) {
   const {estimate: e, explanation} = answer, allowed = Number(answer.allowed_bytes),
-                      change_ = explanation.smallest_change;
+                      change_ = explanation.smallest_change, sameMesh = explanation.same_mesh_change;
   fill(refs.verdict,
     h('div', {class: 'bar-row actions'}, h('h1', {class: 'layout-text'}, layoutText(e.layout)), copyLayout(e.layout),
       pinButton(e.layout), measureButton(e.layout)),
@@ -62,7 +62,10 @@ function show(refs, answer, layout) {
       h('div', {class: 'trouble mild'},
         h('p', {}, h('b', {}, 'Smallest change that fits: '), layoutLink(change_.layout, change_.options),
           ` needs ${bytes(change_.memory.total_bytes)} and takes ${seconds(change_.time.step_s)} a step `,
-          `(of ${count(explanation.neighbours_tried)} that were tried).`)),
+          `(of ${count(explanation.neighbours_tried)} that were tried).`),
+        sameMesh &&
+          h('p', {}, h('b', {}, 'On the same mesh of ranks: '), layoutLink(sameMesh.layout, sameMesh.options),
+            ` needs ${bytes(sameMesh.memory.total_bytes)} and takes ${seconds(sameMesh.time.step_s)} a step.`)),
     !answer.fits && !change_ &&
       h('div', {class: 'trouble mild'},
         `None of ${count(explanation.neighbours_tried)} layouts that differ in one or two keys fits.`),

@@ -23,7 +23,7 @@ TEST(ProfileNames, AreThoseThatPeopleType) {
 }
 
 TEST(ProfileNames, AreFoundHoweverTheyAreSpelt) {
-  EXPECT_EQ(FindProfile("LLaMA_Factory")->name, "hf-fsdp2");
+  EXPECT_EQ(FindProfile("LLaMA_Factory")->name, "deepspeed");
   EXPECT_EQ(FindProfile("Megatron Bridge")->name, "megatron-bridge");
   EXPECT_EQ(FindProfile("HF-FSDP2")->name, "hf-fsdp2");
 }

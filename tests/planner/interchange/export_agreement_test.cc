@@ -1,6 +1,8 @@
 // What recommend ranks for a framework, export writes for it.
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_replace.h"
+#include "base/text/string_view.h"
 #include "planner/catalog/plan_query.h"
 #include "planner/interchange/export.h"
 #include "planner/search/search.h"
@@ -46,9 +48,17 @@ INSTANTIATE_TEST_SUITE_P(
                     ExportAsked{ExportTarget::kMegatron, "megatron", "mixtral-8x7b", 48},
                     ExportAsked{ExportTarget::kMegatron, "megatron", "deepseek-v2-lite", 32},
                     ExportAsked{ExportTarget::kTorchtitan, "torchtitan-fsdp", "llama-3-8b", 12},
-                    ExportAsked{ExportTarget::kTorchtitan, "torchtitan-fsdp", "llama-3-8b", 16}),
+                    ExportAsked{ExportTarget::kTorchtitan, "torchtitan-fsdp", "llama-3-8b", 16},
+                    ExportAsked{ExportTarget::kDeepspeed, "deepspeed", "llama-3-8b", 12},
+                    ExportAsked{ExportTarget::kDeepspeed, "deepspeed", "mixtral-8x7b", 48},
+                    ExportAsked{ExportTarget::kLlamaFactory, "llamafactory", "llama-3-8b", 12},
+                    ExportAsked{ExportTarget::kSwift, "ms-swift", "llama-3-8b", 12},
+                    ExportAsked{ExportTarget::kVerl, "verl", "llama-3-8b", 16},
+                    ExportAsked{ExportTarget::kVerl, "verl", "mixtral-8x7b", 48},
+                    ExportAsked{ExportTarget::kNanotron, "nanotron", "llama-3-8b", 12}),
     [](const auto& test) {
-      return std::string(ExportTargetName(test.param.target)) + "_" + std::to_string(test.index);
+      return absl::StrReplaceAll(AbslView(ExportTargetName(test.param.target)), {{"-", ""}}) + "_" +
+             std::to_string(test.index);
     });
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(ProfilePresets, AreAllThere) {
 
 TEST(ProfilePresets, SayWhatASearchDividesARunBy) {
   const ProfilePreset hugging_face = ListedProfile("hf-fsdp2");
-  EXPECT_THAT(hugging_face.axes, ElementsAre("tp", "cp", "ep", "hs"));
+  EXPECT_THAT(hugging_face.axes, ElementsAre("tp", "cp", "hs"));
   EXPECT_THAT(hugging_face.schedules, IsEmpty());
   EXPECT_EQ(hugging_face.min_zero, 3);
   EXPECT_THAT(hugging_face.other_names, Contains("trl"));

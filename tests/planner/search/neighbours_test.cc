@@ -43,6 +43,27 @@ TEST_F(SmallestChange, ChangesOneAxisWhereOneIsEnough) {
             1u);
 }
 
+TEST_F(SmallestChange, NamesAChangeThatKeepsTheMeshWhereTheFastestDoesNot) {
+  const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 128, "hf-fsdp2");
+  const Layout from = MakeLayout("tp1.pp1.dp8.mb2.zero3");
+  const NeighbourSearch found =
+      FindSmallestChange(context.get(), from, AllowedBytes(context.cluster));
+  ASSERT_TRUE(found.smallest.has_value());
+  ASSERT_TRUE(found.same_mesh.has_value());
+  EXPECT_NE(found.smallest->layout.dp, 8);
+  EXPECT_EQ(found.same_mesh->layout.dp, 8);
+  EXPECT_THAT(DescribeChanges(from, found.same_mesh->layout), ElementsAre("rc none -> full"));
+  EXPECT_LE(found.same_mesh->estimate.memory.total_bytes(), AllowedBytes(context.cluster));
+  EXPECT_GE(found.same_mesh->estimate.time.step_s(), found.smallest->estimate.time.step_s());
+}
+
+TEST_F(SmallestChange, NamesOneChangeWhereTheFastestKeepsTheMesh) {
+  const NeighbourSearch found = Find("tp4.pp4.dp4.mb2.zero1.sp1", 0.95);
+  ASSERT_TRUE(found.smallest.has_value());
+  EXPECT_EQ(found.smallest->layout.dp, 4);
+  EXPECT_FALSE(found.same_mesh.has_value());
+}
+
 TEST_F(SmallestChange, TakesTheFastestOfThoseThatFit) {
   const Layout from = MakeLayout("tp2.pp1.dp8.mb2.zero1.sp1");
   const int64_t allowed = EstimateMemory(context_.get(), from).total_bytes() - 1;

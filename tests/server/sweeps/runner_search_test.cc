@@ -34,6 +34,13 @@ TEST(RunnerSearchTest, ARunnerThatNoAgentHasIsNotFound) {
   EXPECT_THAT(FindOffer({}, "r").status().message(), HasSubstr("agent --runner NAME=FILE"));
 }
 
+TEST(RunnerSearchTest, ALostAgentHasNoRunnerToOffer) {
+  AgentStatus lost = AgentWith("a", {Offer("r", '1')});
+  lost.lost = true;
+  EXPECT_EQ(FindOffer({lost}, "r").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(FindOffer({lost, AgentWith("b", {Offer("r", '2')})}, "r").ok());
+}
+
 TEST(RunnerSearchTest, TwoFilesOfOneNameAreRefused) {
   const absl::Status status =
       FindOffer({AgentWith("a", {Offer("r", '1')}), AgentWith("b", {Offer("r", '2')})}, "r")

@@ -211,14 +211,28 @@ TEST_F(SweepEngineTest, AHeartbeatThatCrossesAnAcknowledgementKeepsNobodyBusy) {
   EXPECT_TRUE(engine_->ListAgents()[0].held.empty());
 }
 
-TEST_F(SweepEngineTest, ASilentAgentIsDroppedAndItsNameIsFree) {
+TEST_F(SweepEngineTest, AnAgentThatLeavesOnPurposeIsNotListedAsLost) {
+  engine_->Leave("a", Connect("a").get(), "it was stopped");
+  EXPECT_TRUE(engine_->ListAgents().empty());
+  engine_->Disconnect("b", Connect("b").get());
+  ASSERT_EQ(engine_->ListAgents().size(), 1u);
+  EXPECT_TRUE(engine_->ListAgents()[0].lost);
+}
+
+TEST_F(SweepEngineTest, ASilentAgentIsListedAsLostAndItsNameIsFree) {
+  const absl::Time heard = db::At(0) + now_;
   const auto link = Connect("a", {}, "first");
   now_ += absl::Seconds(31);
   engine_->Tick();
   ASSERT_TRUE(link->closed.has_value());
   EXPECT_THAT(std::string(link->closed->message()), HasSubstr("no sign of life for 30s"));
-  EXPECT_TRUE(engine_->ListAgents().empty());
+  const std::vector<AgentStatus> agents = engine_->ListAgents();
+  ASSERT_EQ(agents.size(), 1u);
+  EXPECT_TRUE(agents[0].lost);
+  EXPECT_EQ(agents[0].last_heard, heard);
   Connect("a", {}, "second");
+  ASSERT_EQ(engine_->ListAgents().size(), 1u);
+  EXPECT_FALSE(engine_->ListAgents()[0].lost);
 }
 
 TEST_F(SweepEngineTest, LeasesDontFollowTheWallClock) {

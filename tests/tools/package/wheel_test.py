@@ -8,11 +8,14 @@ machine's Python makes no environments.
 """
 import base64
 import csv
+import fnmatch
 import hashlib
 import importlib.util
 import json
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -60,6 +63,10 @@ def setUpModule():
     wheel = make_wheel(work)
 
 
+def version():
+    return wheel.name.split("-")[1]
+
+
 def without_time(text):
     return {key: value for key, value in json.loads(text).items() if key != "elapsed_s"}
 
@@ -102,6 +109,19 @@ class BareRoot(unittest.TestCase):
         self.assertEqual(without_time(first),
                          without_time(self.succeed("/env/bin/python", "-m", "meshwright", "recommend", *QUESTION)))
 
+    def test_the_recipe_of_an_image_installs_it(self):
+        """Its step, in an image that has Python, pip and a shell alone."""
+        recipe = (SOURCE / "tools/python/image/Containerfile").read_text()
+        copied, target = re.search(r"^COPY (\S+) (\S+)$", recipe, re.MULTILINE).groups()
+        self.assertTrue(fnmatch.fnmatch(wheel.name, copied))
+        self.assertEqual(target, "/tmp/")  # where the root has the wheel
+        step = re.search("^RUN (.*)$", recipe, re.MULTILINE)[1]
+        for program in ("/bin/sh", "/bin/rm"):
+            self.root.add_program(pathlib.Path(program))
+        self.succeed("/usr/bin/python3", "-m", "venv", "/env")
+        self.assertEqual(self.succeed("/bin/sh", "-c", f"PATH=/env/bin:/bin; {step}").split()[-1], version())
+        self.assertFalse(self.root.at(f"/tmp/{wheel.name}").exists())
+
     def test_says_what_it_lacks_for_a_trial(self):
         self.install()
         done = self.root.run("/env/bin/meshwright", *TRIAL)
@@ -112,6 +132,30 @@ class BareRoot(unittest.TestCase):
         self.install()
         self.succeed("/env/bin/pip", "uninstall", "--yes", "--quiet", "meshwright")
         self.assertEqual(list(self.root.at("/env").rglob("*meshwright*")), [])
+
+
+class OtherInstallers(unittest.TestCase):
+    """What PyPI's uv and pipx do with the file, if they are on the path."""
+
+    def run_in_home(self, *command):
+        folder = tempfile.TemporaryDirectory(dir=work)
+        self.addCleanup(folder.cleanup)
+        home = {"HOME": folder.name, "PATH": os.environ["PATH"], "UV_OFFLINE": "1", "UV_PYTHON": str(PYTHON),
+                "PIPX_HOME": f"{folder.name}/pipx", "PIPX_BIN_DIR": f"{folder.name}/bin", "PIP_NO_INDEX": "1"}
+        done = subprocess.run(command, env=home, check=False, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, f"{command}: {done.stdout}{done.stderr}")
+        return done.stdout, pathlib.Path(folder.name)
+
+    @unittest.skipUnless(shutil.which("uvx"), "PyPI's uv is not on the path")
+    def test_uvx_runs_it_from_the_file(self):
+        out, _ = self.run_in_home("uvx", "--from", wheel, "meshwright", "--version")
+        self.assertEqual(out.strip(), version())
+
+    @unittest.skipUnless(shutil.which("pipx"), "PyPI's pipx is not on the path")
+    def test_pipx_puts_the_program_on_the_path(self):
+        _, home = self.run_in_home("pipx", "install", wheel)
+        out = subprocess.run([home / "bin/meshwright", "--version"], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(out.strip(), version())
 
 
 class WheelFile(unittest.TestCase):

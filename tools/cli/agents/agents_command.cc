@@ -82,7 +82,7 @@ void AddAgentsCommand(CLI::App& app, CommandContext& context) {
       "Show a server's agents, choose which of them get trials, and start agents on a "
       "cluster");
   group->require_subcommand(1);
-  CLI::App* list = AddAction(*group, context, "list", "Agents that are connected",
+  CLI::App* list = AddAction(*group, context, "list", "Agents that are connected or were lost",
                              std::make_shared<AgentsFlags>(), ListAgents);
   command_line::AddExample(*list, "meshwright agents list");
   const auto add_named = [&](const std::string& name, const std::string& description,

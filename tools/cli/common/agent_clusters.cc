@@ -24,7 +24,10 @@ constexpr std::string_view kPrefix = "agent:";
 
 // Returns the trials that the agent has, and why it gets no more.
 std::string TrialsText(const v1::Agent& agent) {
-  std::string text = agent.has_running() ? ShortName(agent.running().trial()) : "-";
+  std::string text = agent.state() == v1::AGENT_STATE_LOST
+                         ? absl::StrCat("lost: last heard ", TimeText(agent.last_heard_time()))
+                     : agent.has_running() ? ShortName(agent.running().trial())
+                                           : "-";
   for (const v1::AttemptRef& beside : agent.running_beside()) {
     absl::StrAppend(&text, ", ", ShortName(beside.trial()));
   }

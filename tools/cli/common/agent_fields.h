@@ -73,7 +73,9 @@ void VisitFields(const AgentText& text, Visitor& visit) {
   visit(planner::OnlyOnWire("slots"), planner::NoValue());
   visit("version", agent.version());
   visit("address", agent.address());
+  visit("state", wire::TextOf(agent.state()));
   visit("connect_time", TimeText(agent.connect_time()));
+  visit("last_heard_time", TimeText(agent.last_heard_time()));
   visit(planner::NullUnless(agent.has_running(), "running"), ShortName(agent.running().trial()));
   visit("running_beside", beside);
   visit("runners", runners);
@@ -90,7 +92,7 @@ struct AgentListText {
 
 template <typename Visitor>
 void VisitFields(const AgentListText& list, Visitor& visit) {
-  visit({"agents", "Agents that are connected"}, list.agents);
+  visit({"agents", "Agents that are connected, and then those that were lost"}, list.agents);
 }
 
 // The output of `agents drain` and `agents resume`.

@@ -20,5 +20,7 @@ std::string LayoutText(const planner::Layout& layout, const TextStyle& style);
 std::string LayoutText(const planner::RankedLayout& ranked, const TextStyle& style);
 // `text` is a layout's text form. A text that is none is returned as it is.
 std::string LayoutText(std::string_view text, const TextStyle& style);
+// Returns the sentence with each layout that it names, with all keys, as the style asks for.
+std::string SentenceText(std::string_view sentence, const TextStyle& style);
 
 }  // namespace meshwright::cli

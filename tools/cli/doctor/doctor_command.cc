@@ -72,8 +72,10 @@ absl::StatusOr<int64_t> FreeBytes(const std::string& folder) {
 
 absl::StatusOr<ServerAnswer> AskServer(const ServerFlags& server) {
   ASSIGN_OR_RETURN(const v1::ListAgentsResponse response, AskForAgents(server));
-  ServerAnswer answer{
-      .version = response.server_version(), .time = std::nullopt, .agents = response.agents_size()};
+  ServerAnswer answer{.version = response.server_version(), .time = std::nullopt};
+  for (const v1::Agent& agent : response.agents()) {
+    answer.agents += agent.state() == v1::AGENT_STATE_LOST ? 0 : 1;
+  }
   if (response.has_server_time()) answer.time = wire::FromWire(response.server_time());
   return answer;
 }

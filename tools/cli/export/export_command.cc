@@ -15,6 +15,7 @@
 #include "planner/spec/run_option_table.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/common/framework_flag.h"
 #include "tools/cli/common/model_source.h"
 #include "tools/cli/common/spec_source.h"
 #include "tools/cli/io/json_output.h"
@@ -25,11 +26,11 @@ namespace meshwright::cli {
 namespace {
 
 struct ExportFlags {
-  std::string to;
+  FrameworkFlag to;
   std::string model;
   std::string cluster;
   std::string layout;
-  int64_t seq_len = 4096;
+  std::optional<int64_t> seq_len;
   int64_t global_batch = 0;  // 0: one micro-batch for every pipeline rank
   std::optional<int32_t> devices_per_node;
   std::string dtype = "bf16";
@@ -51,17 +52,19 @@ absl::StatusOr<std::string> ReadTemplate(const ExportFlags& flags, CommandContex
 absl::StatusOr<planner::ExportQuestion> ReadExportQuestion(const ExportFlags& flags,
                                                            CommandContext& context) {
   planner::ExportQuestion question;
-  question.to = flags.to;
+  question.to = flags.to.name;
   if (!flags.cluster.empty()) {
     ASSIGN_OR_RETURN(question.cluster, ReadSpecSource(context.files, "cluster", flags.cluster));
   }
   question.devices_per_node = flags.devices_per_node;
   question.launch = flags.launch;
   ASSIGN_OR_RETURN(question.batch_template, ReadTemplate(flags, context));
-  ASSIGN_OR_RETURN(question.model, ReadModelSource(context, flags.model, flags.seq_len));
+  ASSIGN_OR_RETURN(question.model, ReadModelSource(context, flags.model,
+                                                   flags.seq_len.value_or(planner::kUnsaidSeqLen)));
   question.layout = flags.layout;
   planner::TrainingSpec& training = question.training;
-  training.seq_len = flags.seq_len;
+  if (flags.seq_len) RETURN_IF_ERROR(CheckRange("seq_len", *flags.seq_len, 1, INT64_MAX));
+  training.seq_len = flags.seq_len.value_or(0);
   training.global_batch = flags.global_batch;
   ASSIGN_OR_RETURN(training.precision, planner::ParsePrecision(flags.dtype));
   if (!question.model.train.empty()) {
@@ -78,7 +81,9 @@ absl::Status RunExport(const ExportFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const planner::ExportQuestion question, ReadExportQuestion(flags, context));
   ASSIGN_OR_RETURN(const planner::ExportAnswer answer,
                    planner::AnswerExport(question, context.host_cores));
+  SayFramework(flags.to, "--to", context.err);
   if (flags.output.format == OutputFormat::kText) {
+    for (const std::string& note : answer.taken) context.err << "note: " << note << "\n";
     context.out << answer.text;
   } else {
     PrintJson(planner::WriteOrderedJson(answer), context.out);
@@ -92,10 +97,9 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ExportFlags>();
   CLI::App* command = app.add_subcommand(
       "export", "Write a layout as the launch script or the configuration of a framework");
-  command_line::TakeWords(
-      command->add_option("--to", flags->to, "Framework that will train the model"),
-      {planner::kExportTargets.begin(), planner::kExportTargets.end()})
-      ->option_text("FRAMEWORK")
+  flags->to
+      .Add(*command, "--to",
+           "Framework that will train the model, or a profile of it (meshwright list profiles)")
       ->required();
   command
       ->add_option(
@@ -110,9 +114,8 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
                    "tp2.pp2.dp8.mb1.zero1.sp1")
       ->required()
       ->option_text("LAYOUT");
-  command_line::TakeCount(
-      command->add_option("--seq-len", flags->seq_len, "Tokens per sequence; 8k is 8,192"))
-      ->capture_default_str()
+  command_line::TakeCount(command->add_option("--seq-len", flags->seq_len,
+                                              "Tokens per sequence; 8k is 8,192; default 4,096"))
       ->option_text("S");
   command
       ->add_option("--global-batch", flags->global_batch,

@@ -12,11 +12,11 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "planner/codec/json_codec.h"
-#include "planner/interchange/framework.h"
 #include "planner/interchange/import_answer.h"
 #include "planner/interchange/import_fields.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/common/framework_flag.h"
 #include "tools/cli/common/spec_source.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/command_line/declare.h"
@@ -25,7 +25,7 @@ namespace meshwright::cli {
 namespace {
 
 struct ImportFlags {
-  std::string from;
+  FrameworkFlag from;
   std::vector<std::string> files;
   std::vector<std::string> environment;
   std::vector<std::string> further;
@@ -112,7 +112,9 @@ void PrintText(const planner::Imported& imported, std::ostream& out) {
 
 absl::Status RunImport(const ImportFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const planner::ImportQuestion question, ReadQuestion(flags, context));
-  ASSIGN_OR_RETURN(const planner::ImportAnswer answer, planner::AnswerImport(flags.from, question));
+  ASSIGN_OR_RETURN(const planner::ImportAnswer answer,
+                   planner::AnswerImport(flags.from.name, question));
+  SayFramework(flags.from, "--from", context.err);
   const planner::Imported& imported = answer.imported;
   const bool follows = imported.layout.has_value() && !imported.rejects();
   if (flags.output.format == OutputFormat::kText) {
@@ -130,16 +132,8 @@ void AddImportCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ImportFlags>();
   CLI::App* command =
       app.add_subcommand("import", "Read a framework's launch script or configuration as a layout");
-  std::vector<std::string> names;
-  for (const planner::Framework* framework : planner::Frameworks()) {
-    names.emplace_back(framework->name);
-  }
-  command_line::TakeWords(
-      command->add_option(
-          "--from", flags->from,
-          "Framework whose files these are; default: the one whose words they have"),
-      names)
-      ->option_text("FRAMEWORK");
+  flags->from.Add(*command, "--from",
+                  "Framework whose files these are; default: the one whose words they have");
   command
       ->add_option(
           "FILE", flags->files,

@@ -1,5 +1,6 @@
 #include "tools/cli/io/prose.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -34,16 +35,19 @@ std::vector<std::string> WordsOf(absl::string_view text) {
 }  // namespace
 
 void PrintProse(std::string_view text, std::ostream& out, int indent) {
-  std::string line;
-  for (const std::string& word : WordsOf(AbslView(text))) {
+  const size_t lead = std::min(text.find_first_not_of(' '), text.size());
+  std::string line(lead, ' ');
+  bool begun = false;  // whether the line has a word
+  for (const std::string& word : WordsOf(AbslView(text.substr(lead)))) {
     const bool fits = DisplayWidth(line) + 1 + DisplayWidth(word) <= kColumns;
-    if (!line.empty() && !fits) {
+    if (begun && !fits) {
       out << line << '\n';
       line = std::string(static_cast<size_t>(indent), ' ') + word;
     } else {
-      if (!line.empty()) line += ' ';
+      if (begun) line += ' ';
       line += word;
     }
+    begun = true;
   }
   out << line << '\n';
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/json_output.h"
+#include "tools/cli/io/prose.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
 #include "tools/cli/plan/planner_api.h"
@@ -47,6 +49,16 @@ class PartsTable {
     }
     table_.Add(std::move(row));
   }
+  // Does the same, but adds a part that `is_there(estimate)` of no layout only with --details.
+  template <typename IsThere, typename CellOf>
+  void AddPart(const std::string& name, const TextStyle& style, const IsThere& is_there,
+               const CellOf& cell) {
+    const bool any = std::any_of(answer_.layouts.begin(), answer_.layouts.end(),
+                                 [&](const planner::ComparedLayout& layout) {
+                                   return layout.estimate && is_there(layout.estimate->estimate);
+                                 });
+    if (any || style.details) Add(name, cell);
+  }
   void Print(std::ostream& out) const { table_.Print(out); }
 
  private:
@@ -61,12 +73,15 @@ class PartsTable {
   Table table_;
 };
 
-void PrintTimes(const planner::CompareAnswer& answer, std::ostream& out) {
+void PrintTimes(const planner::CompareAnswer& answer, const TextStyle& style, std::ostream& out) {
   PartsTable table(answer, "time of one step, s");
   for (const planner::TimePart part : planner::kTimeParts) {
-    table.Add(std::string(planner::PartName(part)), [part](const planner::Estimate& estimate) {
-      return absl::StrFormat("%.4f", estimate.time[part]);
-    });
+    table.AddPart(
+        std::string(planner::PartName(part)), style,
+        [part](const planner::Estimate& estimate) { return estimate.time[part] != 0.0; },
+        [part](const planner::Estimate& estimate) {
+          return absl::StrFormat("%.4f", estimate.time[part]);
+        });
   }
   table.Add("step", [](const planner::Estimate& estimate) {
     return absl::StrFormat("%.4f", estimate.time.step_s());
@@ -78,14 +93,17 @@ void PrintTimes(const planner::CompareAnswer& answer, std::ostream& out) {
   table.Print(out);
 }
 
-void PrintMemory(const planner::CompareAnswer& answer, std::ostream& out) {
+void PrintMemory(const planner::CompareAnswer& answer, const TextStyle& style, std::ostream& out) {
   PartsTable table(answer, "fullest device, GiB");
   const bool is_corrected = !answer.rests_on.measured.empty();
   for (const planner::MemoryPart part : planner::kMemoryParts) {
     if (part == planner::MemoryPart::kCorrection && !is_corrected) continue;
-    table.Add(std::string(planner::PartName(part)), [part](const planner::Estimate& estimate) {
-      return FormatGib(planner::PartBytes(estimate.memory, part));
-    });
+    table.AddPart(
+        std::string(planner::PartName(part)), style,
+        [part](const planner::Estimate& e) { return planner::PartBytes(e.memory, part) != 0; },
+        [part](const planner::Estimate& e) {
+          return FormatGib(planner::PartBytes(e.memory, part));
+        });
   }
   table.Add("total", [](const planner::Estimate& estimate) {
     return FormatGib(estimate.memory.total_bytes());
@@ -103,19 +121,18 @@ void PrintComparison(const planner::PlanQuery& query, const planner::CompareAnsw
                      const TextStyle& style, std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
-  PrintHeadline(query, answer.parameters, out);
-  PrintNotes(answer.rests_on, answer.notes, style, out);
+  PrintProse(SentenceText(answer.sentence, style), out);
   out << "\n";
   for (size_t i = 0; i < answer.layouts.size(); ++i) {
     const planner::ComparedLayout& layout = answer.layouts[i];
-    out << LetterOf(i) << "  " << LayoutText(layout.layout, style) << "\n   " << layout.sentence
-        << "\n";
+    out << LetterOf(i) << "  " << LayoutText(layout.layout, style) << "\n";
+    PrintProse("   " + layout.sentence, out, /*indent=*/3);
   }
   out << "\n";
-  PrintTimes(answer, out);
+  PrintTimes(answer, style, out);
   out << "\n";
-  PrintMemory(answer, out);
-  out << "\n" << answer.sentence << "\n";
+  PrintMemory(answer, style, out);
+  PrintQuestion(query, answer, style, "parts that take nothing, evidence", out);
 }
 
 absl::Status Run(const CompareFlags& flags, CommandContext& context) {

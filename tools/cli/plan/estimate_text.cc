@@ -39,7 +39,7 @@ void PrintStages(const planner::EstimateAnswer& answer, std::ostream& out) {
   table.Print(out);
 }
 
-void PrintFit(const planner::EstimateAnswer& answer, std::ostream& out) {
+void PrintFit(const planner::EstimateAnswer& answer, const TextStyle& style, std::ostream& out) {
   const planner::Estimate& e = answer.estimate;
   out << "  " << planner::MemorySentence(e) << "\n";
   const int64_t spare = answer.allowed_bytes - e.memory.total_bytes();
@@ -53,7 +53,7 @@ void PrintFit(const planner::EstimateAnswer& answer, std::ostream& out) {
   if (why.experts) out << "  " << why.experts->sentence << "\n";
   if (why.latent_attention) out << "  " << why.latent_attention->sentence << "\n";
   if (why.offload) out << "  " << why.offload->sentence << "\n";
-  const std::string change = planner::ChangeSentence(answer.ranked(), why);
+  const std::string change = planner::ChangeSentence(answer.ranked(), why, style.whole_layouts);
   if (!change.empty()) out << "  " << change << "\n";
   if (why.other_imbalance) out << "  " << why.other_imbalance->sentence << "\n";
 }
@@ -89,7 +89,7 @@ void PrintDetails(const planner::PlanQuery& query, const planner::EstimateAnswer
       << (answer.micro_batches == 1 ? " micro-batch" : " micro-batches") << " a step on each rank, "
       << FormatCount(answer.tokens_per_step) << " tokens a step\n\n";
   PrintStages(answer, out);
-  PrintFit(answer, out);
+  PrintFit(answer, style, out);
   out << "\n";
   PrintTimeTable(answer.ranked(), out);
   out << absl::StrFormat(
@@ -167,13 +167,14 @@ void PrintParts(const planner::EstimateAnswer& answer, std::ostream& out) {
   table.Print(out);
 }
 
-void PrintReasons(const planner::EstimateAnswer& answer, std::ostream& out) {
+void PrintReasons(const planner::EstimateAnswer& answer, const TextStyle& style,
+                  std::ostream& out) {
   const planner::Explanation& why = answer.explanation;
   std::vector<std::string> sentences = {planner::TimeSentence(answer.ranked())};
   if (why.experts) sentences.push_back(why.experts->sentence);
   if (why.latent_attention) sentences.push_back(why.latent_attention->sentence);
   if (why.offload) sentences.push_back(why.offload->sentence);
-  sentences.push_back(planner::ChangeSentence(answer.ranked(), why));
+  sentences.push_back(planner::ChangeSentence(answer.ranked(), why, style.whole_layouts));
   if (why.other_imbalance) sentences.push_back(why.other_imbalance->sentence);
   for (const std::string& sentence : sentences) {
     if (!sentence.empty()) PrintProse(sentence, out);
@@ -192,7 +193,7 @@ void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswe
   out << "\n";
   PrintParts(answer, out);
   out << "\n";
-  PrintReasons(answer, out);
+  PrintReasons(answer, style, out);
   out << "\n";
   PrintProse(absl::StrCat(SettingsText(query, answer.counts), "; up to ",
                           FormatParameters(answer.parameters_per_gpu), " parameters on a GPU"),

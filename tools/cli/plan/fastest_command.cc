@@ -14,6 +14,7 @@
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/progress.h"
+#include "tools/cli/io/prose.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/terminal.h"
 #include "tools/cli/io/text.h"
@@ -48,80 +49,104 @@ std::string NetworkText(const planner::SizedRun& run) {
   return absl::StrFormat("%.3g GB/s", run.network_bytes_per_s / 1e9);
 }
 
+// Prints the shortest run of each strategy, and below the table the layouts, whose texts are long.
 void PrintShortest(const planner::FastestAnswer& answer, const TextStyle& style,
                    std::ostream& out) {
-  Table table({"strategy", "time", "GPUs", "batch", "best layout", "MFU", "GiB/device", "memory",
-               "network", "on a slow one"});
+  Table table({"strategy", "time", "GPUs", "batch", "MFU", "GiB", "network", "on a slow one"});
   for (const planner::ShortestRun& shortest : answer.strategies) {
     const planner::SizedRun* run = shortest.Shortest();
     if (run == nullptr) {
-      table.Add({StrategyText(shortest.strategy), "nothing fits", "-", "-", "-", "-", "-", "-", "-",
-                 "-"});
+      table.Add({StrategyText(shortest.strategy), "nothing fits", "-", "-", "-", "-", "-", "-"});
       continue;
     }
     const planner::Estimate& estimate = run->best->estimate;
-    const int64_t bytes = estimate.memory.total_bytes();
     table.Add({StrategyText(shortest.strategy), Duration(run->seconds), FormatCount(run->devices),
-               FormatCount(run->global_batch), LayoutText(*run->best, style),
-               FormatPercent(estimate.mfu), FormatGib(bytes),
-               FormatPercent(static_cast<double>(bytes) / static_cast<double>(answer.device_bytes)),
-               NetworkText(*run), absl::StrFormat("%.2f x", run->slow_network_factor)});
+               FormatCount(run->global_batch), FormatPercent(estimate.mfu),
+               FormatGib(estimate.memory.total_bytes()), NetworkText(*run),
+               absl::StrFormat("%.2f x", run->slow_network_factor)});
   }
   table.Print(out);
+  for (const planner::ShortestRun& shortest : answer.strategies) {
+    const planner::SizedRun* run = shortest.Shortest();
+    if (run == nullptr) {
+      PrintProse(absl::StrCat(StrategyText(shortest.strategy), ": ",
+                              SentenceText(shortest.runs.back().problem, style)),
+                 out);
+    } else {
+      out << StrategyText(shortest.strategy) << ": " << LayoutText(*run->best, style) << "\n";
+    }
+  }
 }
 
-// Prints the strategies side by side.
-void PrintSizes(const planner::FastestAnswer& answer, std::ostream& out) {
+// Prints the strategies side by side; with --details, also their batches and networks.
+void PrintSizes(const planner::FastestAnswer& answer, const TextStyle& style, std::ostream& out) {
   std::vector<std::string> header = {"GPUs"};
   for (const planner::ShortestRun& shortest : answer.strategies) {
-    header.insert(header.end(), {StrategyText(shortest.strategy), "batch", "MFU", "network"});
+    header.insert(header.end(), {StrategyText(shortest.strategy), "MFU"});
+    if (style.details) header.insert(header.end(), {"batch", "network"});
   }
   Table table(header);
   for (size_t size = 0; size < answer.strategies.front().runs.size(); ++size) {
     std::vector<std::string> row = {FormatCount(answer.strategies.front().runs[size].devices)};
     for (const planner::ShortestRun& shortest : answer.strategies) {
       const planner::SizedRun& run = shortest.runs[size];
+      std::vector<std::string> cells(4, "-");
       if (run.best) {
-        row.insert(row.end(), {Duration(run.seconds), FormatCount(run.global_batch),
-                               FormatPercent(run.best->estimate.mfu), NetworkText(run)});
-      } else {
-        row.insert(row.end(), {"-", "-", "-", "-"});
+        cells = {Duration(run.seconds), FormatPercent(run.best->estimate.mfu),
+                 FormatCount(run.global_batch), NetworkText(run)};
       }
+      row.insert(row.end(), cells.begin(), cells.begin() + (style.details ? 4 : 2));
     }
     table.Add(std::move(row));
   }
   table.Print(out);
 }
 
-void PrintProblems(const planner::FastestAnswer& answer, std::ostream& out) {
-  for (const planner::ShortestRun& shortest : answer.strategies) {
-    if (!shortest.shortest) {
-      out << StrategyText(shortest.strategy) << ": " << shortest.runs.back().problem << "\n";
-    }
+// Returns "llama-3-405b trains in 44.3 days at the shortest, on 32,768 x h100 …".
+std::string ShortestSentence(const planner::FastestQuery& query,
+                             const planner::FastestAnswer& answer, const TextStyle& style) {
+  const planner::ShortestRun* shortest = answer.Shortest();
+  if (shortest == nullptr) {
+    return absl::StrCat(query.plan.model.name, " fits on no size from ",
+                        FormatCount(query.devices.low), " to ", FormatCount(query.devices.high),
+                        " x ", query.plan.cluster.name, ".");
   }
+  const planner::SizedRun& run = *shortest->Shortest();
+  return absl::StrCat(
+      query.plan.model.name, " trains in ", Duration(run.seconds), " at the shortest, on ",
+      FormatCount(run.devices), " x ", query.plan.cluster.name, " in steps of ",
+      FormatCount(run.global_batch), " sequences: ", LayoutText(*run.best, style), " (",
+      StrategyText(shortest->strategy), "), ", FormatPercent(run.best->estimate.mfu), " MFU.");
 }
 
 void PrintFastest(const planner::FastestQuery& query, const planner::FastestAnswer& answer,
                   const TextStyle& style, std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
-  PrintScaleHeadline(query.plan, query.devices, answer.parameters, "any batch", out);
-  PrintNotes(answer.rests_on, answer.notes, style, out);
-  out << absl::StrFormat(
-      "\nThe shortest run of %.4g B tokens in small batches, and twice as many in batches of %.0f "
-      "sequences (the critical batch);\ncompute hides up to %.0f %% of data-parallel "
-      "communication. Network: of a device between nodes, with which it takes at most %.0f %% "
-      "longer;\nslow: with a quarter of the cluster's %.3g GB/s:\n",
-      query.critical.tokens / 1e9, query.critical.batch, 100.0 * query.overlap,
-      100.0 * planner::kNearShortest, answer.network_bytes_per_s / 1e9);
+  PrintProse(ShortestSentence(query, answer, style), out);
+  out << "\n";
   PrintShortest(answer, style, out);
-  PrintProblems(answer, out);
+  out << "\n";
+  PrintProse(
+      absl::StrFormat(
+          "A run has %.4g B tokens in small batches, and twice as many in batches of %.0f "
+          "sequences (the critical batch); compute hides up to %.0f %% of data-parallel "
+          "communication. Network: of a device between nodes, with which it takes at most %.0f %% "
+          "longer; slow: with a quarter of the cluster's %.3g GB/s.",
+          query.critical.tokens / 1e9, query.critical.batch, 100.0 * query.overlap,
+          100.0 * planner::kNearShortest, answer.network_bytes_per_s / 1e9),
+      out);
   out << "\nBy number of devices:\n";
-  PrintSizes(answer, out);
+  PrintSizes(answer, style, out);
   out << "\nWhat arXiv 2106.02679 says of layered accumulation:\n";
   for (const planner::Claim& claim : answer.claims) {
-    out << claim.text << ".\n  " << claim.sentence << "\n";
+    PrintProse(claim.text + ".", out);
+    PrintProse("  " + claim.sentence, out, /*indent=*/2);
   }
+  out << "\n";
+  PrintScaleHeadline(query.plan, query.devices, answer.parameters, "any batch", out);
+  PrintNotes(answer.rests_on, answer.notes, style, out);
+  if (!style.details) out << "--details: batches and networks of each size, evidence\n";
 }
 
 absl::StatusOr<planner::FastestQuery> QueryOf(const FastestFlags& flags, CommandContext& context) {

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "planner/drawing/answers_svg.h"
 #include "tools/cli/commands.h"
@@ -10,6 +12,7 @@
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/json_output.h"
+#include "tools/cli/io/prose.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
 #include "tools/cli/plan/planner_api.h"
@@ -40,39 +43,59 @@ std::string KindText(planner::LimitKind kind) {
   return std::string(meshwright::NameOf(planner::kLimitKindNames, kind));
 }
 
+// Prints the limits in a table; with --details, also what was asked, and what is too large.
 void PrintLimits(const planner::FitAnswer& answer, const TextStyle& style, std::ostream& out) {
-  Table table({"", "asked", "largest", "best layout", "GiB/device", "of device", "step", "MFU",
-               "does not fit", "over by"});
+  std::vector<std::string> header = {"", "largest", "best layout", "GiB", "step"};
+  if (style.details) {
+    header.insert(header.end(), {"of device", "MFU", "asked", "does not fit", "over by"});
+  }
+  Table table(header);
   for (const planner::Limit& limit : answer.limits) {
-    std::vector<std::string> row = {KindText(limit.kind), OrDash(limit.asked),
-                                    OrDash(limit.largest)};
+    std::vector<std::string> row = {KindText(limit.kind), OrDash(limit.largest)};
     if (limit.best) {
       const planner::Estimate& estimate = limit.best->estimate;
       row.insert(row.end(),
                  {LayoutText(limit.best->layout, style), FormatGib(estimate.memory.total_bytes()),
-                  FormatPercent(estimate.fraction_of_device), FormatSeconds(estimate.time.step_s()),
+                  FormatSeconds(estimate.time.step_s()), FormatPercent(estimate.fraction_of_device),
                   FormatPercent(estimate.mfu)});
     } else {
       row.insert(row.end(), {"nothing fits", "-", "-", "-", "-"});
     }
-    row.push_back(OrDash(limit.next));
-    row.push_back(limit.over_bytes ? FormatBytes(*limit.over_bytes) : "-");
+    row.insert(row.end(), {OrDash(limit.asked), OrDash(limit.next),
+                           limit.over_bytes ? FormatBytes(*limit.over_bytes) : "-"});
+    row.resize(header.size());
     table.Add(std::move(row));
   }
   table.Print(out);
+}
+
+// Returns "Up to micro-batches of 64 sequences, … or 1,032 layers fit llama-3-8b on 64 x h100 …".
+std::string LargestSentence(const planner::PlanQuery& query, const planner::FitAnswer& answer) {
+  std::vector<std::string> amounts;
+  for (const planner::Limit& limit : answer.limits) {
+    if (limit.largest) amounts.push_back(planner::AmountText(limit.kind, *limit.largest));
+  }
+  const std::string where =
+      absl::StrCat(query.model.name, " on ", FormatCount(query.devices), " x ", query.cluster.name);
+  const std::string limit = absl::StrCat(planner::MemoryCriterion(query), " (",
+                                         FormatBytes(answer.allowed_bytes), " a device)");
+  if (amounts.empty()) return absl::StrCat("Nothing fits under ", limit, ": ", where, ".");
+  return absl::StrCat("Up to ", ListInWords(amounts, "or"), " fit: ", where, " under ", limit,
+                      amounts.size() > 1 ? ", each with everything else as asked." : ".");
 }
 
 void PrintFitAnswer(const planner::PlanQuery& query, const planner::FitAnswer& answer,
                     const TextStyle& style, std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
-  PrintHeadline(query, answer.parameters, out);
-  PrintNotes(answer.rests_on, answer.notes, style, out);
-  out << "\nThe largest under " << planner::MemoryCriterion(query) << " ("
-      << FormatBytes(answer.allowed_bytes) << " a device), everything else as asked:\n";
+  PrintProse(LargestSentence(query, answer), out);
+  out << "\n";
   PrintLimits(answer, style, out);
   out << "\n";
-  for (const std::string& sentence : answer.sentences) out << sentence << "\n";
+  for (const std::string& sentence : answer.sentences) {
+    PrintProse(SentenceText(sentence, style), out);
+  }
+  PrintQuestion(query, answer, style, "MFU, what was asked, what does not fit, evidence", out);
 }
 
 absl::StatusOr<planner::PlanQuery> QueryOf(const FitFlags& flags, CommandContext& context) {

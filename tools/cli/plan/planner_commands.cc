@@ -67,8 +67,10 @@ absl::Status CheckOneSize(const PlanFlags& flags) {
 
 absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const planner::Budget budget, flags.budget.ToBudget());
-  ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context, flags.output.server));
-  ASSIGN_OR_RETURN(const planner::DeviceRange range, flags.query.Range(query));
+  QueryFlags asked = flags.query;
+  RETURN_IF_ERROR(FillFromMine(context, flags.mine, asked));
+  ASSIGN_OR_RETURN(planner::PlanQuery query, asked.ToQuery(context, flags.output.server));
+  ASSIGN_OR_RETURN(const planner::DeviceRange range, asked.Range(query));
   query.max_oom_probability = flags.max_oom_probability;
   query.time_limit_s = flags.time_limit_s;
   ASSIGN_OR_RETURN(query.where, flags.where.ToWhere());
@@ -179,7 +181,14 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--mine", flags->mine,
                    "Say where this layout would rank, and why it is slower; options after the "
                    "layout replace the options above, as in 'tp8.pp1.dp8 loss=chunked:8'. A file "
-                   "is read as import reads it")
+                   "is read as import reads it, and gives the model, the sequence length, the "
+                   "batch and the devices that no flag gives")
+      ->each([command](const std::string& mine) {
+        if (!IsMineFile(mine)) return;
+        for (const char* flag : {"--model", "--seq-len"}) {
+          command->get_option(flag)->required(false);
+        }
+      })
       ->option_text("LAYOUT|FILE");
   command_line::TakeWords(
       command->add_option("--objective", flags->objective,

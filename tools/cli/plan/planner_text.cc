@@ -67,9 +67,10 @@ void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ost
 
 void PrintHeadline(const planner::PlanQuery& query, const planner::ParameterCounts& parameters,
                    std::ostream& out) {
-  out << query.model.name << " (" << ParametersText(parameters) << ") on "
-      << FormatCount(query.devices) << " x " << query.cluster.name
-      << TrainingText(query, BatchText(query)) << "\n";
+  PrintProse(absl::StrCat(query.model.name, " (", ParametersText(parameters), ") on ",
+                          FormatCount(query.devices), " x ", query.cluster.name,
+                          TrainingText(query, BatchText(query))),
+             out);
 }
 
 namespace {
@@ -106,15 +107,23 @@ std::string WhoseRuns(const planner::RestsOn& rests_on) {
   return is_fitted_to_own ? "among them runs of yours" : "none of them yours";
 }
 
-bool IsUnmeasured(const planner::RestsOn& rests_on) {
-  return rests_on.cluster.rows == 0 || rests_on.framework.rows == 0;
+// Returns which of the two presets has no measured run; empty if both have some.
+std::string NeverMeasured(const planner::RestsOn& rests_on) {
+  std::vector<std::string> names;
+  for (const planner::PresetEvidence* preset : {&rests_on.cluster, &rests_on.framework}) {
+    if (preset->rows == 0) names.push_back(preset->name);
+  }
+  if (names.empty()) return "";
+  return absl::StrCat(names.size() > 1 ? "neither " : "", absl::StrJoin(names, " nor "),
+                      names.size() > 1 ? " has a measured run" : " has no measured run");
 }
 
 std::string BriefEvidence(const planner::RestsOn& rests_on) {
   std::string text = absl::StrCat("rests on ", BriefEvidence(rests_on.cluster), " and ",
                                   BriefEvidence(rests_on.framework), ", ", WhoseRuns(rests_on));
   std::vector<std::string> reasons = rests_on.uncovered;
-  if (IsUnmeasured(rests_on)) reasons.insert(reasons.begin(), "a part was never measured");
+  const std::string never = NeverMeasured(rests_on);
+  if (!never.empty()) reasons.insert(reasons.begin(), never);
   if (!reasons.empty()) {
     absl::StrAppend(&text, "; the interval is wider: ", absl::StrJoin(reasons, "; "));
   }
@@ -142,10 +151,12 @@ void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>
 
 void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRange& range,
                         int64_t parameters, const std::string& batch, std::ostream& out) {
-  out << query.model.name << " (" << FormatParameters(parameters) << " parameters) on "
-      << FormatCount(range.low);
-  if (!range.is_one()) out << " to " << FormatCount(range.high);
-  out << " x " << query.cluster.name << TrainingText(query, batch) << "\n";
+  const std::string devices =
+      range.is_one() ? FormatCount(range.low)
+                     : absl::StrCat(FormatCount(range.low), " to ", FormatCount(range.high));
+  PrintProse(absl::StrCat(query.model.name, " (", FormatParameters(parameters), " parameters) on ",
+                          devices, " x ", query.cluster.name, TrainingText(query, batch)),
+             out);
 }
 
 std::string SettingsText(const planner::PlanQuery& query,

@@ -3,6 +3,7 @@
 
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "planner/report/answers.h"
@@ -15,6 +16,16 @@ namespace meshwright::cli {
 void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ostream& out);
 void PrintHeadline(const planner::PlanQuery& query, const planner::ParameterCounts& parameters,
                    std::ostream& out);
+// Prints, after an answer, what it is about and rests on: the query, the evidence, the notes, and
+// `details`, what --details would add.
+template <typename Answer>
+void PrintQuestion(const planner::PlanQuery& query, const Answer& answer, const TextStyle& style,
+                   std::string_view details, std::ostream& out) {
+  out << "\n";
+  PrintHeadline(query, answer.parameters, out);
+  PrintNotes(answer.rests_on, answer.notes, style, out);
+  if (!style.details) out << "--details: " << details << "\n";
+}
 // Prints the first line of an answer about several numbers of devices. `batch` describes their
 // batches in words.
 void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRange& range,

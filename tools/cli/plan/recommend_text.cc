@@ -166,8 +166,8 @@ void PrintWorthATrial(const planner::PlanQuery& query, const planner::SearchResu
 void PrintMine(const std::optional<planner::UserLayoutReport>& mine, const TextStyle& style,
                std::ostream& out) {
   if (!mine) return;
-  out << "\nMine, " << LayoutText(mine->layout, style) << ":\n  ";
-  PrintProse(mine->sentence, out, /*indent=*/2);
+  out << "\nMine, " << LayoutText(mine->layout, style) << ":\n";
+  PrintProse("  " + mine->sentence, out, /*indent=*/2);
 }
 
 void PrintMemoryParts(const std::vector<planner::RankedLayout>& layouts, std::ostream& out) {

@@ -1,11 +1,14 @@
 #include "tools/cli/plan/scale_command.h"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/text/amounts.h"
 #include "base/text/status_macros.h"
 #include "planner/drawing/answers_svg.h"
 #include "tools/cli/commands.h"
@@ -14,6 +17,7 @@
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/progress.h"
+#include "tools/cli/io/prose.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/terminal.h"
 #include "tools/cli/io/text.h"
@@ -44,65 +48,131 @@ bool SaysPower(const planner::ScaleAnswer& answer) {
                      [](const planner::ScalePoint& point) { return point.energy.all_w > 0.0; });
 }
 
-void PrintPoints(const planner::ScaleAnswer& answer, const TextStyle& style, std::ostream& out) {
-  const bool power = SaysPower(answer);
-  std::vector<std::string> header = {"GPUs", "batch", "best layout",  "GiB/device",
-                                     "step", "MFU",   "tokens/s/GPU", "exposed"};
+std::vector<planner::TimePart> ExposedParts() {
+  std::vector<planner::TimePart> parts;
   for (const planner::TimePart part : planner::kTimeParts) {
-    if (planner::StateOf(part) == planner::DeviceState::kExposed) {
-      header.emplace_back(planner::PartName(part));
-    }
+    if (planner::StateOf(part) == planner::DeviceState::kExposed) parts.push_back(part);
   }
+  return parts;
+}
+
+std::vector<std::string> PointHeader(bool power, const TextStyle& style) {
+  std::vector<std::string> header = {"GPUs", "best layout", "step", "MFU", "return"};
+  if (!style.details) return header;
+  header.insert(header.end(), {"GiB", "batch", "tokens/s/GPU", "exposed"});
+  for (const planner::TimePart part : ExposedParts()) header.emplace_back(planner::PartName(part));
   if (power) header.insert(header.end(), {"W/GPU", "tokens/J"});
-  header.emplace_back("return");
+  return header;
+}
+
+std::vector<std::string> PointRow(const planner::ScalePoint& point, const TextStyle& style) {
+  std::vector<std::string> row = {FormatCount(point.devices)};
+  if (!point.best) {
+    row.emplace_back("none");
+    return row;
+  }
+  const planner::Estimate& estimate = point.best->estimate;
+  const double step_s = estimate.time.step_s();
+  row.insert(row.end(),
+             {LayoutText(*point.best, style), FormatSeconds(step_s), FormatPercent(estimate.mfu),
+              point.marginal_return ? FormatPercent(*point.marginal_return) : "-",
+              FormatGib(estimate.memory.total_bytes()), FormatCount(point.global_batch),
+              FormatCount(static_cast<int64_t>(estimate.tokens_per_s_per_gpu)),
+              FormatPercent(point.exposed)});
+  for (const planner::TimePart part : ExposedParts()) {
+    row.push_back(FormatPercent(estimate.time[part] / step_s));
+  }
+  row.push_back(absl::StrFormat("%.0f", point.energy.device_w));
+  row.push_back(absl::StrFormat("%.4g", point.energy.tokens_per_joule));
+  return row;
+}
+
+// Prints a line for each size; with --details, all that is known of it.
+void PrintPoints(const planner::ScaleAnswer& answer, const TextStyle& style, std::ostream& out) {
+  const std::vector<std::string> header = PointHeader(SaysPower(answer), style);
   Table table(header);
   for (const planner::ScalePoint& point : answer.points) {
-    std::vector<std::string> row = {FormatCount(point.devices), FormatCount(point.global_batch)};
-    if (!point.best) {
-      row.emplace_back("none");
-      row.resize(header.size(), "-");
-      table.Add(std::move(row));
-      continue;
-    }
-    const planner::Estimate& estimate = point.best->estimate;
-    const double step_s = estimate.time.step_s();
-    row.insert(row.end(), {LayoutText(*point.best, style), FormatGib(estimate.memory.total_bytes()),
-                           FormatSeconds(step_s), FormatPercent(estimate.mfu),
-                           FormatCount(static_cast<int64_t>(estimate.tokens_per_s_per_gpu)),
-                           FormatPercent(point.exposed)});
-    for (const planner::TimePart part : planner::kTimeParts) {
-      if (planner::StateOf(part) != planner::DeviceState::kExposed) continue;
-      row.push_back(FormatPercent(estimate.time[part] / step_s));
-    }
-    if (power) {
-      row.push_back(absl::StrFormat("%.0f", point.energy.device_w));
-      row.push_back(absl::StrFormat("%.4g", point.energy.tokens_per_joule));
-    }
-    row.push_back(point.marginal_return ? FormatPercent(*point.marginal_return) : "-");
+    std::vector<std::string> row = PointRow(point, style);
+    row.resize(header.size(), "-");
     table.Add(std::move(row));
   }
   table.Print(out);
+  out << "return: relative gain in throughput over relative gain in devices, since the\n"
+         "last size that fits\n";
+  if (style.details) {
+    out << "exposed: communication that compute does not hide, bubble and waiting, by part as\n"
+           "shares of the step\n";
+  }
+}
+
+// Returns what the devices gain: "8 to 64 x h100 train llama-3-8b at …".
+std::string GainSentence(const planner::ScaleQuery& query, const planner::ScaleAnswer& answer) {
+  const auto fits = [](const planner::ScalePoint& point) { return point.best.has_value(); };
+  const auto first = std::find_if(answer.points.begin(), answer.points.end(), fits);
+  const auto last = std::find_if(answer.points.rbegin(), answer.points.rend(), fits);
+  const auto speed = [](const planner::ScalePoint& point) {
+    return FormatCount(static_cast<int64_t>(point.best->estimate.tokens_per_s));
+  };
+  if (first->devices == last->devices) {
+    return absl::StrCat(FormatCount(first->devices), " x ", query.plan.cluster.name, " train ",
+                        query.plan.model.name, " at ", speed(*first), " tokens/s.");
+  }
+  const double devices = static_cast<double>(last->devices) / static_cast<double>(first->devices);
+  const double throughput = last->best->estimate.tokens_per_s / first->best->estimate.tokens_per_s;
+  return absl::StrFormat(
+      "%s to %s x %s train %s at %s to %s tokens/s: %.4g times the devices give %.3g times the "
+      "throughput.",
+      FormatCount(first->devices), FormatCount(last->devices), query.plan.cluster.name,
+      query.plan.model.name, speed(*first), speed(*last), devices, throughput);
+}
+
+// Returns the answer in one sentence: the size to take if there is a budget, else the gain.
+std::string SizeSentence(const planner::ScaleQuery& query, const planner::ScaleAnswer& answer,
+                         const TextStyle& style) {
+  const planner::Budget& budget = query.budget;
+  if (!answer.any_fits()) {
+    return absl::StrCat(query.plan.model.name, " fits on no size from ",
+                        FormatCount(query.devices.low), " to ", FormatCount(query.devices.high),
+                        " x ", query.plan.cluster.name, ".");
+  }
+  if (!budget.tokens) return GainSentence(query, answer);
+  const std::optional<int64_t>& in_time =
+      budget.within_s ? answer.answer.fewest_in_time : answer.answer.cheapest;
+  if (!in_time) return absl::StrCat("No size finishes within ", Duration(*budget.within_s), ".");
+  const planner::ScalePoint& point = answer.points[static_cast<size_t>(*in_time)];
+  const planner::RunCost& cost = answer.costs[static_cast<size_t>(*in_time)];
+  return absl::StrCat(FormatCount(point.devices), " x ", query.plan.cluster.name,
+                      budget.within_s
+                          ? " are the fewest that finish within " + Duration(*budget.within_s)
+                          : std::string(" are the cheapest"),
+                      ": ", LayoutText(*point.best, style), " trains ", query.plan.model.name,
+                      " in ", Duration(cost.seconds), ".");
 }
 
 void PrintScale(const planner::ScaleQuery& query, const planner::ScaleAnswer& answer,
                 const TextStyle& style, std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
+  PrintProse(SizeSentence(query, answer, style), out);
+  out << "\nThe best layout that fits at each size:\n";
+  PrintPoints(answer, style, out);
+  for (const planner::ScalePoint& point : answer.points) {
+    if (point.best) continue;
+    PrintProse(
+        absl::StrCat(FormatCount(point.devices), " GPUs: ", SentenceText(point.problem, style)),
+        out);
+  }
+  out << "\n";
+  for (const std::string& sentence : answer.sentences) {
+    PrintProse(SentenceText(sentence, style), out);
+  }
+  out << "\n";
   const std::string batch = absl::StrCat(
       "global batch ", FormatCount(query.plan.training.global_batch),
       query.weak ? " (a batch that grows with the devices)" : " (the same batch for all)");
   PrintScaleHeadline(query.plan, query.devices, answer.parameters, batch, out);
   PrintNotes(answer.rests_on, answer.notes, style, out);
-  out << "\nThe best layout that fits at each size; exposed: communication that compute does "
-         "not "
-         "hide, bubble and waiting, by part\nas shares of the step; return: relative gain in "
-         "throughput over relative gain in devices, since the last size that fits:\n";
-  PrintPoints(answer, style, out);
-  for (const planner::ScalePoint& point : answer.points) {
-    if (!point.best) out << FormatCount(point.devices) << " GPUs: " << point.problem << "\n";
-  }
-  out << "\n";
-  for (const std::string& sentence : answer.sentences) out << sentence << "\n";
+  if (!style.details) out << "--details: memory, batches, exposed time by part, power, evidence\n";
 }
 
 absl::Status Run(const ScaleFlags& flags, CommandContext& context) {

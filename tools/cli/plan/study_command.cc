@@ -10,6 +10,7 @@
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/progress.h"
+#include "tools/cli/io/prose.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/terminal.h"
 #include "tools/cli/io/text.h"
@@ -31,17 +32,22 @@ struct StudyFlags {
 };
 
 void PrintArms(const planner::Ablation& ablation, const TextStyle& style, std::ostream& out) {
-  Table table({"  ", "fastest layout", "GiB/device", "step", "MFU", "tokens/s/GPU"});
+  std::vector<std::string> header = {"  ", "fastest layout", "MFU"};
+  if (style.details) header.insert(header.end(), {"GiB/device", "step", "tokens/s/GPU"});
+  Table table(header);
   for (const planner::Arm& arm : ablation.arms) {
-    const std::string name = (arm.recommended ? "* " : "  ") + arm.name;
-    if (!arm.best) {
-      table.Add({name, arm.problem, "-", "-", "-", "-"});
-      continue;
+    std::vector<std::string> row = {(arm.recommended ? "* " : "  ") + arm.name};
+    if (arm.best) {
+      const planner::Estimate& estimate = arm.best->estimate;
+      row.insert(row.end(),
+                 {LayoutText(arm.best->layout, style), FormatPercent(estimate.mfu),
+                  FormatGib(estimate.memory.total_bytes()), FormatSeconds(estimate.time.step_s()),
+                  FormatCount(static_cast<int64_t>(estimate.tokens_per_s_per_gpu))});
+    } else {
+      row.push_back(SentenceText(arm.problem, style));
     }
-    const planner::Estimate& estimate = arm.best->estimate;
-    table.Add({name, LayoutText(arm.best->layout, style), FormatGib(estimate.memory.total_bytes()),
-               FormatSeconds(estimate.time.step_s()), FormatPercent(estimate.mfu),
-               FormatCount(static_cast<int64_t>(estimate.tokens_per_s_per_gpu))});
+    row.resize(header.size(), "-");
+    table.Add(std::move(row));
   }
   table.Print(out);
 }
@@ -50,15 +56,16 @@ void PrintStudy(const planner::PlanQuery& query, const planner::StudyAnswer& ans
                 const TextStyle& style, std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
-  PrintHeadline(query, answer.parameters, out);
-  PrintNotes(answer.rests_on, answer.notes, style, out);
-  out << "\nRecommendations of arXiv 2311.05610, and the fastest layout that fits with each choice "
-         "(* recommended):\n";
+  PrintProse(answer.sentence, out);
+  out << "\nRecommendations of arXiv 2311.05610, and the fastest layout that fits with each\n"
+         "choice (* recommended):\n";
   for (const planner::Ablation& ablation : answer.ablations) {
-    out << "\n" << ablation.recommendation << ".\n" << ablation.sentence << "\n";
+    out << "\n";
+    PrintProse(ablation.recommendation + ".", out);
+    PrintProse(SentenceText(ablation.sentence, style), out);
     PrintArms(ablation, style, out);
   }
-  out << "\n" << answer.sentence << "\n";
+  PrintQuestion(query, answer, style, "memory, steps and rates, evidence", out);
 }
 
 absl::Status Run(const StudyFlags& flags, CommandContext& context) {

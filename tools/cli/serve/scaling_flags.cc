@@ -47,7 +47,7 @@ absl::Status CheckReaches(const ServerEnd& server, const ServerAccess& access) {
   }
   if (access.token.empty() && access.certificate.empty()) {
     return FieldError("agent_token_file", "",
-                      "must name the agents' tokens, \"tls/{name}.token\", or --agent-tls-cert and "
+                      "must name the agents' tokens, \"tokens/{name}\", or --agent-tls-cert and "
                       "--agent-tls-key their certificates: the server asks who they are");
   }
   if (access.token.empty() && !server.takes_certificates) {

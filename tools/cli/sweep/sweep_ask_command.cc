@@ -22,6 +22,7 @@
 #include "planner/scaling/budget.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/common/framework_flag.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/text.h"
 #include "tools/cli/sweep/ask_fields.h"
@@ -36,7 +37,7 @@ constexpr char kDefaultLease[] = "24h";
 struct AskFlags {
   OutputFlags output;
   std::string name;
-  std::string to;
+  FrameworkFlag to;
   std::string launch;  // empty: the framework's file, or torchrun's script
   std::string lease = kDefaultLease;
 };
@@ -74,7 +75,7 @@ absl::StatusOr<planner::ExportAnswer> ExportTrial(const AskFlags& flags, const v
   ASSIGN_OR_RETURN(const planner::ClusterSpec cluster,
                    planner::ClusterFromJson(sweep.cluster_json(), kAnyCores));
   job.devices_per_node = cluster.devices_per_node;
-  return planner::ExportAs(flags.to, job, launch, !flags.launch.empty());
+  return planner::ExportAs(flags.to.name, job, launch, !flags.launch.empty());
 }
 
 void PrintAsked(const AskFlags& flags, const AskText& text, CommandContext& context) {
@@ -97,12 +98,12 @@ absl::Status Ask(const AskFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const int64_t lease_s, ReadSeconds("lease", flags.lease));
   RETURN_IF_ERROR(CheckRange("lease", lease_s, 1, INT64_MAX));
   request.set_lease_s(lease_s);
-  if (!flags.to.empty()) RETURN_IF_ERROR(planner::ParseExportTarget(flags.to).status());
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
   ASSIGN_OR_RETURN(const v1::Sweep sweep, ReadSweep(*stub, id));
   AskText text;
   ASSIGN_OR_RETURN(text.asked, Call(*stub, &v1::Sweeps::Stub::AskTrial, request));
-  if (!flags.to.empty()) {
+  if (!flags.to.name.empty()) {
+    SayFramework(flags.to, "--to", context.err);
     absl::StatusOr<planner::ExportAnswer> exported = ExportTrial(flags, text.asked.trial(), sweep);
     if (exported.ok()) {
       text.exported = *std::move(exported);
@@ -219,10 +220,7 @@ void AddSweepAskCommand(CLI::App& group, CommandContext& context) {
   ask->add_option("name", flags->name, "Name of a sweep that was started with --ask")
       ->required()
       ->option_text("NAME");
-  command_line::TakeWords(
-      ask->add_option("--to", flags->to, "Also print the layout as this framework reads it"),
-      {planner::kExportTargets.begin(), planner::kExportTargets.end()})
-      ->option_text("FRAMEWORK");
+  flags->to.Add(*ask, "--to", "Also print the layout as this framework reads it");
   command_line::TakeWords(
       ask->add_option("--launch", flags->launch, "As in export: what starts the run"),
       {planner::kLaunchForms.begin(), planner::kLaunchForms.end()});

@@ -161,6 +161,6 @@ class Planner:
     def history(self, where=None, **flags) -> Answer[types.HistoryAnswerTrials]:
         """Measured trials of all sweeps of a server, best first, such as those where "tp >= 2 and outcome = ok".
 
-        order_by: "mfu" or "step_s". limit: how many rows.
+        order_by: "mfu" or "step_s". limit: how many rows, 0: all.
         """
         return self._answer("history", "trials", None, where=where, **flags)

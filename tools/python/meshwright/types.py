@@ -1799,6 +1799,31 @@ class EstimateAnswerSmallestChange(_EstimateAnswerSmallestChange, total=False):
     options: Dict[str, str]
 
 
+class _EstimateAnswerSameMeshChange(TypedDict):
+    """Keys that are always there.
+
+    layout: Text form
+    changes: Changed axes and options, such as "mb 2 -> 1"
+    total_bytes: Memory of the fullest device then, bytes
+    step_s: Time of a step then, seconds
+    """
+
+    layout: str
+    changes: List[str]
+    total_bytes: int
+    step_s: float
+
+
+class EstimateAnswerSameMeshChange(_EstimateAnswerSameMeshChange, total=False):
+    """Where smallest_change has another tp, cp, pp, ep or etp: the same choice among the layouts that have this
+    layout's. Not set if none of them fits.
+
+    options: Values of the run's options that change, by name
+    """
+
+    options: Dict[str, str]
+
+
 class EstimateAnswerOtherImbalance(TypedDict):
     """Effect of an imbalance of 1.2, or of 1 if the request's imbalance is at least 1.2. Not set for models without
     experts.
@@ -1906,6 +1931,8 @@ class _EstimateAnswer(TypedDict):
     binding: The parts of memory and step that bind the layout
     smallest_change: The fastest of these layouts that fits; a layout with a further change is preferred only if the
         change saves 5 % of the step. Not set if this layout fits or none of the others does
+    same_mesh_change: Where smallest_change has another tp, cp, pp, ep or etp: the same choice among the layouts that
+        have this layout's. Not set if none of them fits
     neighbours_tried: Number of layouts that were tried because this layout does not fit. Each differs from it in one
         or two axes or options
     other_imbalance: Effect of an imbalance of 1.2, or of 1 if the request's imbalance is at least 1.2. Not set for
@@ -1949,6 +1976,7 @@ class _EstimateAnswer(TypedDict):
     stages: List[Memory]
     binding: EstimateAnswerBinding
     smallest_change: Optional[EstimateAnswerSmallestChange]
+    same_mesh_change: Optional[EstimateAnswerSameMeshChange]
     neighbours_tried: int
     other_imbalance: Optional[EstimateAnswerOtherImbalance]
     experts: Optional[EstimateAnswerExperts]
@@ -2693,7 +2721,9 @@ class ListAgentsAnswerAgents(TypedDict):
     memory_bytes: Memory limit of one device, bytes; 0 if there is no limit
     version: Version of the agent
     address: Address at which other agents reach the agent's host, as in Register.address; empty if it has none
+    state: Whether the agent is connected or lost
     connect_time: When the agent connected
+    last_heard_time: When the server last heard from the agent
     running: Attempt that the agent runs now, the oldest if there are several; absent if it runs none
     running_beside: Attempts that the agent runs in addition to `running`
     runners: Runners that the agent was started with
@@ -2714,7 +2744,9 @@ class ListAgentsAnswerAgents(TypedDict):
     memory_bytes: Optional[int]
     version: str
     address: str
+    state: str
     connect_time: str
+    last_heard_time: str
     running: Optional[str]
     running_beside: List[str]
     runners: List[ListAgentsAnswerAgentsRunners]
@@ -2728,7 +2760,7 @@ class ListAgentsAnswer(TypedDict):
     """meshwright list agents --format json.
 
     schema_version: Version of what the keys mean
-    agents: Agents that are connected
+    agents: Agents that are connected, and then those that were lost
     """
 
     schema_version: int

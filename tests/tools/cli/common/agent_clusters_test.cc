@@ -137,6 +137,22 @@ TEST_F(AgentClustersTest, ListsAgentsWithWhatTheyReach) {
   EXPECT_TRUE(agents[1]["running"].is_null());
 }
 
+TEST(PrintAgents, TellsALostAgentAndWhenItWasLastHeard) {
+  v1::Agent agent;
+  agent.set_name("node-3");
+  agent.set_host("node-3.example");
+  agent.set_state(v1::AGENT_STATE_LOST);
+  agent.mutable_last_heard_time()->set_seconds(1'700'000'000);
+  std::ostringstream text;
+  PrintAgents({agent}, OutputFormat::kText, text);
+  EXPECT_THAT(text.str(), HasSubstr("lost: last heard 2023-11-14T22:13:20.000Z"));
+  std::ostringstream written;
+  PrintAgents({agent}, OutputFormat::kJson, written);
+  const json listed = json::parse(written.str())["agents"][0];
+  EXPECT_EQ(listed["state"], "lost");
+  EXPECT_EQ(listed["last_heard_time"], "2023-11-14T22:13:20.000Z");
+}
+
 TEST(ClusterOfAgent, SaysThatThereAreNone) {
   const auto cluster = ClusterOfAgent({}, "agent:x");
   EXPECT_TRUE(absl::IsNotFound(cluster.status()));

@@ -160,6 +160,44 @@ TEST(ExportCommand, TorchtitanIsPython) {
   }
 }
 
+TEST(ExportCommand, SaysWhatItTakesForASequenceAndABatchThatAreNotSaid) {
+  const auto arguments = ExportTo("megatron", "llama-3-8b", "tp2.pp2.dp4.mb2.zero1.sp1");
+  const CommandOutput run = RunCommand(arguments);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.err,
+            "note: the sequence length is not said: 4,096 tokens are taken\n"
+            "note: the global batch is not said: 16 sequences a step are taken, a micro-batch for "
+            "every rank of dp and pp\n");
+  std::vector<std::string> as_json = arguments;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const json answer = json::parse(RunCommand(as_json).out);
+  EXPECT_EQ(answer["seq_len"], 4096);
+  EXPECT_EQ(answer["global_batch"], 16);
+  EXPECT_EQ(answer["notes"][0], "the sequence length is not said: 4,096 tokens are taken");
+  EXPECT_EQ(answer["notes"].size(), 2u);
+  const CommandOutput said = RunCommand(ExportTo("megatron", "llama-3-8b", "tp2.pp2.dp4.zero1.sp1",
+                                                 {"--seq-len", "8k", "--global-batch", "64"}));
+  EXPECT_EQ(said.err, "");
+  EXPECT_EQ(RunCommand(ExportTo("megatron", "llama-3-8b", "dp8", {"--seq-len", "0"})).exit_code, 2);
+}
+
+TEST(ExportCommand, TakesTheNameOfAProfile) {
+  const auto run_for = [](const char* to) {
+    return RunCommand(
+        ExportTo(to, "llama-3-8b", "dp8.zero3", {"--seq-len", "8k", "--global-batch", "64"}));
+  };
+  const CommandOutput own = run_for("accelerate");
+  EXPECT_EQ(own.err, "");
+  const CommandOutput profile = run_for("hf-fsdp2");
+  EXPECT_EQ(profile.out, own.out);
+  EXPECT_EQ(profile.err, "note: --to hf-fsdp2 is taken as accelerate; axolotl may be meant too\n");
+  EXPECT_EQ(run_for("DeepSpeed").err, "");
+  EXPECT_THAT(run_for("llama-factory").err, HasSubstr("is taken as llamafactory\n"));
+  const CommandOutput unknown = run_for("torchtune");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("torchtune: must be megatron, megatron-bridge, torchtitan"));
+}
+
 TEST(ExportCommand, RefusesAnOptionWithoutAName) {
   const CommandOutput run =
       RunCommand(ExportTo("megatron", "llama-3-8b", "tp2.pp1.dp4.sp1", {"--loss", "chunked:8"}));

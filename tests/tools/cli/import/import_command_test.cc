@@ -74,7 +74,39 @@ TEST(RecommendMine, TakesAFileInPlaceOfALayout) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("Mine, tp4.pp4.dp4"));
   EXPECT_THAT(run.err, HasSubstr("leaves aside what changes memory or time: --fp8-param-gather"));
-  EXPECT_THAT(run.err, HasSubstr("the file has a batch of 512, the question 256"));
+  EXPECT_THAT(run.err, HasSubstr("the file has a batch of 512, the question 256, which counts\n"));
+}
+
+TEST(RecommendMine, TakesFromTheFileWhatNoFlagGives) {
+  const std::string path = Written("import_mine_alone.sh", kScript);
+  CommandOutput run = RunCommand({"recommend", "--cluster", "h100", "--mine", path});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.err, "note: --mine: taken from " + path +
+                         ": the model llama-3-70b, sequences of 4,096 tokens, a batch of 512 and "
+                         "64 devices\n");
+  EXPECT_THAT(run.out, HasSubstr("Mine, tp4.pp4.dp4.zero1.sp1:\n  rank "));
+  EXPECT_THAT(run.out, HasSubstr("sequence 4,096, global batch 512"));
+  // What is given counts, and the cluster's devices too.
+  run =
+      RunCommand({"recommend", "--cluster", "h100:8x16", "--model", "llama-3-8b", "--mine", path});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr(" trains llama-3-8b on 128 x h100:8x16"));
+  EXPECT_THAT(run.err, HasSubstr("the file has the model llama-3-70b, the question llama-3-8b, "
+                                 "which counts"));
+  EXPECT_THAT(run.err, HasSubstr("sequences of 4,096 tokens and a batch of 512\n"));
+}
+
+TEST(RecommendMine, AsksForWhatNeitherTheFileNorAFlagSays) {
+  const std::string path = Written("import_mine_deepspeed.json",
+                                   R"({"train_batch_size": 64, "train_micro_batch_size_per_gpu": 1,
+          "zero_optimization": {"stage": 2}})");
+  CommandOutput run = RunCommand(
+      {"recommend", "--cluster", "h100:8x1", "--framework", "deepspeed", "--mine", path});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--model (absent): must be given, since " + path));
+  run = RunCommand({"recommend", "--cluster", "h100:8x1", "--mine", "tp2.dp4"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--model and --seq-len are required"));
 }
 
 }  // namespace

@@ -21,6 +21,12 @@ TEST(Prose, BreaksBetweenWordsAtEightyColumns) {
   EXPECT_EQ(Prose(forty + " " + forty + "bb c", 2), forty + "\n  " + forty + "bb c\n");
 }
 
+TEST(Prose, CountsTheBlanksBeforeTheFirstWord) {
+  const std::string forty(38, 'a');
+  EXPECT_EQ(Prose("  " + forty + " " + forty + "b", 2), "  " + forty + " " + forty + "b\n");
+  EXPECT_EQ(Prose("  " + forty + " " + forty + "bb", 2), "  " + forty + "\n  " + forty + "bb\n");
+}
+
 TEST(Prose, KeepsANumberWithItsUnit) {
   const std::string text(76, 'a');
   EXPECT_EQ(Prose(text + " 12 % b"), text + "\n12 % b\n");

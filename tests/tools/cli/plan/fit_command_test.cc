@@ -49,7 +49,7 @@ TEST(FitJson, AgreesWithRecommend) {
 TEST(FitCommand, IsAboutOneLayoutWhereThatIsAsked) {
   const CommandOutput run = RunCommand(Fit({"--layout", "tp8.pp2.dp4.mb1.zero1.sp1"}));
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("tp8.cp1.pp2.dp4.mb1.vpp1.zero1.sp1"));
+  EXPECT_THAT(run.out, HasSubstr("tp8.pp2.dp4.zero1.sp1"));
   const CommandOutput bad = RunCommand(Fit({"--layout", "tp8.pp2.dp3"}));
   EXPECT_EQ(bad.exit_code, 3);
   EXPECT_THAT(bad.out, HasSubstr("can't run"));

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "absl/strings/str_replace.h"
 #include "nlohmann/json.hpp"
 #include "tests/tools/command_runner.h"
 #include "tests/tools/golden.h"
@@ -187,6 +188,73 @@ TEST(RecommendText, SaysWhereMineRanks) {
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_THAT(run.out, HasSubstr("\nMine, tp8.pp4.dp2.zero1.sp1:\n  rank "));
   EXPECT_THAT(run.out, HasSubstr("because "));
+}
+
+// Megatron's and NeMo's recipes use the distributed optimizer.
+TEST(RecommendText, TakesTheFrameworksZeroStageForMine) {
+  const auto mine = [](const char* layout, const char* framework) {
+    return RunCommand(Recommend("llama-3-70b", "h100", "64", "4096", "512",
+                                {"--mine", layout, "--framework", framework}))
+        .out;
+  };
+  const std::string assumed = mine("tp8.pp4.dp2.sp1", "megatron");
+  EXPECT_THAT(assumed, HasSubstr("\nMine, tp8.pp4.dp2.zero1.sp1:\n"));
+  EXPECT_THAT(assumed, HasSubstr("note: mine: zero1: the layout says no ZeRO stage"));
+  EXPECT_THAT(mine("tp8.pp4.dp2.zero0.sp1", "megatron"), HasSubstr("\nMine, tp8.pp4.dp2.sp1:\n"));
+  EXPECT_THAT(mine("tp8.pp8.dp1.sp1", "megatron"), Not(HasSubstr("note: mine")));
+  EXPECT_THAT(mine("dp64", "hf-fsdp2"), HasSubstr("\nMine, dp64.zero3:\n"));
+}
+
+TEST(RecommendText, SaysWhichLayoutsTheirExportRefuses) {
+  const std::vector<std::string> asked = {"--framework", "torchtitan"};
+  const CommandOutput run =
+      RunCommand(Recommend("mixtral-8x7b", "h100", "64", "4096", "64", asked));
+  EXPECT_THAT(run.out,
+              HasSubstr("note: export --to torchtitan refuses these layouts: num_local_experts"));
+  EXPECT_THAT(RunCommand(Recommend("llama-3-8b", "h100", "64", "4096", "64", asked)).out,
+              Not(HasSubstr("refuses")));
+  // DeepSpeed has no key for context parallelism, so that its search has none.
+  for (const char* framework : {"deepspeed", "llamafactory"}) {
+    const CommandOutput ranked = RunCommand(Recommend("llama-3-8b", "h100", "16", "8192", "128",
+                                                      {"--framework", framework, "--top", "100"}));
+    EXPECT_THAT(ranked.out, Not(HasSubstr("cp2")));
+    EXPECT_THAT(ranked.out, Not(HasSubstr("refuses")));
+  }
+}
+
+TEST(EstimateText, SaysThatTheExportOfItsFrameworkRefusesTheLayout) {
+  const CommandOutput run =
+      RunCommand({"estimate", "--model", "llama-3-8b", "--cluster", "h100", "--gpus", "16",
+                  "--seq-len", "8192", "--global-batch", "128", "--framework", "hf-fsdp2",
+                  "--layout", "cp4.dp4.zero3.hs=4", "--exit-zero"});
+  EXPECT_THAT(run.out, HasSubstr("export --to accelerate refuses this layout: hs: FSDP2 divides"));
+}
+
+// Full recompute is what an FSDP user tries first; the fastest change may be another axis.
+TEST(EstimateText, NamesTheSmallestChangeOnTheSameMesh) {
+  std::vector<std::string> arguments = {
+      "estimate", "--model",   "llama-3-8b",    "--cluster",      "h100", "--gpus",
+      "8",        "--seq-len", "8192",          "--global-batch", "128",  "--framework",
+      "hf-fsdp2", "--layout",  "dp8.mb2.zero3", "--exit-zero"};
+  const std::string text = absl::StrReplaceAll(RunCommand(arguments).out, {{"\n", " "}});
+  EXPECT_THAT(text, HasSubstr("Smallest change that fits: cp 1 -> 4 (dp 8 -> 2). Then "
+                              "cp4.dp2.mb2.zero3 needs "));
+  EXPECT_THAT(text, HasSubstr("On the same mesh of ranks: rc none -> full."));
+  EXPECT_THAT(text, HasSubstr("dp8.mb2.zero3.rc=full needs "));
+  EXPECT_THAT(text, Not(HasSubstr("tp1.")));
+  arguments.insert(arguments.end(), {"--format", "json"});
+  const json answer = json::parse(RunCommand(arguments).out);
+  EXPECT_EQ(answer["same_mesh_change"]["changes"], json({"rc none -> full"}));
+  arguments.back() = "text";
+  arguments.emplace_back("--long");
+  EXPECT_THAT(RunCommand(arguments).out, HasSubstr("tp1.cp1.pp1.dp8.mb2.vpp1.zero3.sp0.rc=full"));
+}
+
+TEST(RecommendText, NamesThePresetThatNoRunMeasured) {
+  EXPECT_THAT(
+      RunCommand(Recommend("llama-3-8b", "h100", "8", "4096", "8", {"--framework", "hf-fsdp2"}))
+          .out,
+      HasSubstr("the interval is wider: hf-fsdp2 has no measured run"));
 }
 
 TEST(RecommendJson, SaysWhereMineRanks) {

@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "nlohmann/json.hpp"
+#include "planner/measurement/csv.h"
 #include "tests/planner/changed_options.h"
 #include "tests/server/server_fixture.h"
 #include "tests/tools/command_runner.h"
@@ -73,6 +75,45 @@ TEST_F(HistoryImportTest, RowsAreCountedAndListedBesideTrials) {
     text += run.out + run.err;
   }
   ExpectGolden("history_import.txt", Shown(text));
+}
+
+TEST_F(HistoryImportTest, SaysHowManyThereAreWhereNotAllAreShown) {
+  ASSERT_EQ(History({"import", Write("runs.csv", kImportedRuns)}).exit_code, 0);
+  EXPECT_THAT(History({"--limit", "1"}).out, HasSubstr("1 of 4; --limit 0 for all\n"));
+  EXPECT_THAT(History({"--limit", "1", "--where", "outcome = ok"}).out, HasSubstr("1 of 2; "));
+  for (const char* limit : {"0", "4", "10"}) {
+    EXPECT_THAT(History({"--limit", limit}).out, Not(HasSubstr("--limit"))) << limit;
+  }
+  EXPECT_EQ(HistoryJson({"--limit", "0"}, "history")["trials"].size(), 4u);
+  EXPECT_EQ(History({"--limit", "-1"}).exit_code, kExitBadInput);
+}
+
+TEST_F(HistoryImportTest, CsvHasAllRowsWithAColumnForEachKey) {
+  std::string rows;
+  for (int batch = 64; batch < 64 * 13; batch += 64) {  // more than the text shows
+    rows += "\"a lab, once\",table 1,llama-x,16,2048,5632,16,16,32000,2048,H100,8,2,1,4,1," +
+            std::to_string(batch) + ",megatron-lm,ok,2.5,,20,\n";
+  }
+  ASSERT_EQ(History({"import", Write("runs.csv", rows)}).exit_code, 0);
+  const CommandOutput run = History({"--where", "outcome = ok", "--format", "csv"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const std::vector<planner::CsvRecord> records = planner::ParseCsv(run.out);
+  ASSERT_EQ(records.size(), 13u);
+  const std::vector<std::string>& header = records.front().cells;
+  const auto value = [&](const char* column) {
+    const auto found = std::find(header.begin(), header.end(), column);
+    return records[1].cells.at(static_cast<size_t>(found - header.begin()));
+  };
+  EXPECT_EQ(value("origin"), "a lab, once");
+  EXPECT_EQ(value("framework"), "megatron-lm");
+  EXPECT_EQ(value("tp"), "2");
+  EXPECT_EQ(value("dp"), "4");
+  EXPECT_EQ(value("rc"), "none");
+  EXPECT_EQ(value("outcome"), "ok");
+  EXPECT_EQ(value("step_s"), "2.5");
+  EXPECT_EQ(value("trial"), "");
+  for (const planner::CsvRecord& record : records) EXPECT_EQ(record.cells.size(), header.size());
+  EXPECT_EQ(planner::ParseCsv(History({"--format", "csv", "--limit", "2"}).out).size(), 3u);
 }
 
 TEST_F(HistoryImportTest, NamesColumnsThatTheFormatHasNot) {

@@ -309,14 +309,18 @@ absl::Status ReadMine(const PlanQuery& query, const FrameworkProfile& framework,
 
 }  // namespace
 
-std::vector<std::string> NotesOnSearch(const PlanQuery& query, const SearchRequest& request) {
+std::vector<std::string> NotesOnMine(const PlanQuery& query, const SearchRequest& request) {
   std::vector<std::string> notes;
-  if (request.mine) {
-    const absl::StatusOr<TypedLayout> mine = LayoutOfMine(WordsOfMine(query), request);
-    for (const std::string& note : mine.ok() ? mine->notes : std::vector<std::string>()) {
-      notes.push_back("mine: " + note);
-    }
+  if (!request.mine) return notes;
+  const absl::StatusOr<TypedLayout> mine = LayoutOfMine(WordsOfMine(query), request);
+  for (const std::string& note : mine.ok() ? mine->notes : std::vector<std::string>()) {
+    notes.push_back("mine: " + note);
   }
+  return notes;
+}
+
+std::vector<std::string> NotesOnSearch(const PlanQuery& query) {
+  std::vector<std::string> notes;
   const auto options = ParseSearchedOptions("search", query.search);
   if (!options.ok() || options->empty()) return notes;
   const auto choices = CombineOptions("search", *options, query.training);

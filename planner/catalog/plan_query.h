@@ -89,9 +89,12 @@ absl::Status CheckTrained(const ModelSpec& model, const TrainingSpec& training);
 // if it names such a value itself, or if no value is left.
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores);
 
-// Returns one sentence for each key of the query's `mine` that its text leaves to the framework,
-// and for each value that the query does not name itself and that the search of `request` leaves
-// out, with the reason. REQUIRES: Resolve() returned `request` for the query.
-std::vector<std::string> NotesOnSearch(const PlanQuery& query, const SearchRequest& request);
+// Returns one sentence for each value that the query does not name itself and that the search of
+// `request` leaves out, with the reason. REQUIRES: Resolve() returned `request` for the query.
+std::vector<std::string> NotesOnSearch(const PlanQuery& query);
+
+// Returns one sentence for each key of the query's `mine` that its text leaves to the framework.
+// REQUIRES: as NotesOnSearch().
+std::vector<std::string> NotesOnMine(const PlanQuery& query, const SearchRequest& request);
 
 }  // namespace meshwright::planner

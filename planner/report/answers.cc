@@ -84,7 +84,8 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
   answer.result = std::move(result);
   answer.allowed_bytes = AllowedBytes(request);
   answer.notes = NotesOn(query, request);
-  for (std::string& note : NotesOnSearch(query, request)) answer.notes.push_back(std::move(note));
+  for (std::string& note : NotesOnSearch(query)) answer.notes.push_back(std::move(note));
+  for (std::string& note : NotesOnMine(query, request)) answer.notes.push_back(std::move(note));
   if (!answer.result.layouts.empty()) {
     const RankedLayout& first = answer.result.layouts.front();
     AddCalibratedNote(request, first.layout, first.estimate, answer.notes);

@@ -123,7 +123,7 @@ TEST(PlanQueryTest, ASearchOverOptionsHasTheirCombinations) {
   query.search = {"loss=plain,chunked:8", "optimizer=adamw,lion"};
   query.best_per = "optimizer,tp";
   EXPECT_EQ(Resolve(query, 8)->choices.size(), 4u);
-  EXPECT_TRUE(NotesOnSearch(query, *Resolve(query, 8)).empty());
+  EXPECT_TRUE(NotesOnSearch(query).empty());
 }
 
 TEST(PlanQueryTest, ASearchLeavesOutWhatTheFrameworkDoesNotHaveUnlessItIsNamed) {
@@ -133,7 +133,7 @@ TEST(PlanQueryTest, ASearchLeavesOutWhatTheFrameworkDoesNotHaveUnlessItIsNamed) 
   const absl::StatusOr<SearchRequest> request = Resolve(query, 8);
   ASSERT_TRUE(request.ok()) << request.status();
   EXPECT_EQ(request->choices.size(), 2u);
-  EXPECT_EQ(NotesOnSearch(query, *request).size(), 3u);
+  EXPECT_EQ(NotesOnSearch(query).size(), 3u);
   query.search = {"optimizer=adamw,lion"};
   EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "optimizer");
   query.search = {"loss=plain"};
@@ -166,7 +166,7 @@ TEST(PlanQueryTest, ASearchOverAllValuesNamesThoseThatAFrameworkDoesNotHave) {
   query.search = {"cuda_graphs"};
   const absl::StatusOr<SearchRequest> request = Resolve(query, 8);
   ASSERT_TRUE(request.ok()) << request.status();
-  EXPECT_EQ(request->choices.size() + NotesOnSearch(query, *request).size(), 4u);
+  EXPECT_EQ(request->choices.size() + NotesOnSearch(query).size(), 4u);
   EXPECT_GE(request->choices.size(), 2u);
 }
 

@@ -84,8 +84,8 @@ std::vector<std::string> TrialRow(const TrialView& view, const TextStyle& style)
                 compared([](const ComparedStep& c) { return FormatPercent(c.mfu_causal); }),
                 of_prediction(FormatPercent(predicted.mfu))});
   }
-  row.insert(row.end(), {peak_bytes > 0 ? FormatBytes(peak_bytes) : "-",
-                         of_prediction(FormatBytes(predicted.memory.allocator_bytes()))});
+  row.push_back(peak_bytes > 0 ? FormatBytes(peak_bytes) : "-");
+  if (style.details) row.push_back(of_prediction(FormatBytes(predicted.memory.allocator_bytes())));
   return row;
 }
 
@@ -248,7 +248,8 @@ void PrintTable(const ShownSweep& shown, const TextStyle& style, std::ostream& o
   if (style.details) {
     header.insert(header.end(), {"95 % interval", "MFU", "causal", "predicted"});
   }
-  header.insert(header.end(), {"memory", "predicted"});
+  header.emplace_back("memory");
+  if (style.details) header.emplace_back("predicted");
   Table table(std::move(header));
   for (const TrialView& view : shown.trials) table.Add(TrialRow(view, style));
   table.StyleColumn(3, StateStyle);
@@ -335,7 +336,7 @@ void PrintSweep(const ShownSweep& shown, const TextStyle& style, std::ostream& t
   if (style.details) {
     PrintFunnel(shown, out);
   } else {
-    out << "--details: intervals, MFU, what was searched\n";
+    out << "--details: intervals, MFU, predicted memory, what was searched\n";
   }
 }
 

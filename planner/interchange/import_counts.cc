@@ -125,7 +125,7 @@ void CountChunks(ImportState& state) {
   if (state.settings.Find("sched") == nullptr) {
     state.settings.Set("sched", state.CountOr("vpp", 1) > 1 ? "interleaved" : "1f1b");
   }
-  const bool has_experts = state.settings.CountOf("experts") || state.CountOr("ep", 1) > 1;
+  const bool has_experts = state.settings.CountOf("num_experts") || state.CountOr("ep", 1) > 1;
   if (state.settings.Find("etp") != nullptr || !has_experts) return;
   const absl::StatusOr<FrameworkProfile> profile = FindProfile(state.framework.profile);
   if (profile.ok() && profile->supports.etp_follows_tp)

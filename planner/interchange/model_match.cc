@@ -37,7 +37,7 @@ bool Has(const ModelSpec& model, const Settings& settings) {
          any_group("ffn", [](const LayerGroup& group) { return group.ffn.hidden; }) &&
          any_group("heads", [](const LayerGroup& group) { return group.attention.heads; }) &&
          any_group("kv_heads", [](const LayerGroup& group) { return group.attention.kv_heads; }) &&
-         model.has_experts() == settings.CountOf("experts").has_value();
+         model.has_experts() == settings.CountOf("num_experts").has_value();
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ Settings SettingsOf(const ExportJob& job) {
   if (layout.zero >= 2) settings.Set("sharded", 1);
   if (layout.zero >= 2 && copies > 1) settings.Set("sharded_copies", 1);
   if (layout.offload.optimizer) settings.Set("offloads_optimizer", 1);
-  if (job.model.has_experts()) settings.Set("experts", 1);
+  if (job.model.has_experts()) settings.Set("num_experts", 1);
   SetRecompute(layout, settings);
   SetOffload(layout.offload, settings);
   SetStates(job.training.options, settings);

@@ -92,7 +92,7 @@ inline constexpr std::array kFurtherSettings = {
     FurtherSetting{.name = "heads", .help = "heads of queries"},
     FurtherSetting{.name = "kv_heads", .help = "heads of keys and values"},
     FurtherSetting{.name = "vocab", .help = "tokens that the model knows"},
-    FurtherSetting{.name = "experts", .help = "routed experts of a layer"},
+    FurtherSetting{.name = "num_experts", .help = "routed experts of a layer"},
 };
 
 // Returns the key or the option that the setting says, or says a part of; otherwise an empty text.

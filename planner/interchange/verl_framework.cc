@@ -51,7 +51,7 @@ absl::Status PrepareFsdpEngine(const ExportJob& job, Settings& settings) {
   RETURN_IF_ERROR(CheckFsdpEngine(job));
   settings.Set("engine", "fsdp2");
   settings.Remove("offloads_optimizer");
-  settings.Remove("experts");
+  settings.Remove("num_experts");
   settings.Set("of_fsdp", 1);
   const std::string targets = settings.TextOf("adapter_targets", "all-linear");
   if (targets != "all-linear") {

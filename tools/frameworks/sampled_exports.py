@@ -83,7 +83,7 @@ class Meshwright:
         """Returns the frameworks that `export --to` knows."""
         refusal = subprocess.run([self.program, "export", "--to", "?", "--model", "llama-3-8b", "--layout",
                                   "tp1.pp1.dp1"], capture_output=True, text=True, check=False).stderr
-        accepted = re.split(r"[;(]", refusal.partition("must be ")[2])[0]
+        accepted = re.split(r"[;(]|, or ", refusal.partition("must be ")[2])[0]
         return set(re.findall(r"[a-z-]+", accepted)) - {"or"}
 
 

@@ -325,7 +325,7 @@ class BlockBuilder : public OperatorBuilder {
     Operator& op = Add(name, OperatorKind::kElementwise);
     op.stream = {.elements = stream_elements_, .traffic_bytes = {kResidual, kResidual, 0.0}};
     Save(op, KeptTensor::kExtras, extra_bytes, name, kInputGradient);
-    AddResidualParts(s_, op);
+    AddResidualParts(s_, operators());
   }
 
   // In a layer without a mixer the block's input is the FFN's.

@@ -144,9 +144,8 @@ void AddNormGate(const BlockShape& shape, OperatorName norm, OperatorList& opera
   StreamBuilder(shape, operators).NormGate(norm);
 }
 
-void AddResidualParts(const BlockShape& shape, Operator& residual) {
-  OperatorList none;
-  StreamBuilder(shape, none).ResidualParts(residual);
+void AddResidualParts(const BlockShape& shape, OperatorList& operators) {
+  StreamBuilder(shape, operators).ResidualParts(operators[operators.size() - 1]);
 }
 
 void AddLaurel(const BlockShape& shape, OperatorList& operators) {

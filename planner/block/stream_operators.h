@@ -23,9 +23,10 @@ void AddStreamCorrection(const BlockShape& shape, OperatorList& operators);
 // norm's name. REQUIRES: shape.norm_gate_rank > 0.
 void AddNormGate(const BlockShape& shape, OperatorName norm, OperatorList& operators);
 
-// Adds to the addition of a branch to the residual stream what a model has there: a convolution of
-// the branch's result (Inkling), and weights and biases of both terms (Zaya).
-void AddResidualParts(const BlockShape& shape, Operator& residual);
+// Adds to the last operator, which adds a branch to the residual stream, what a model has there: a
+// convolution of the branch's result (Inkling), and weights and biases of both terms (Zaya).
+// REQUIRES: the list is not empty.
+void AddResidualParts(const BlockShape& shape, OperatorList& operators);
 
 // Appends a low-rank residual of the first norm's output, which is normalised and added to
 // attention's result (LAuReL, arXiv 2411.07501). REQUIRES: shape.laurel_rank > 0.

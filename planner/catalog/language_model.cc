@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/ascii.h"
+#include "base/text/bare_name.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/catalog/architecture_table.h"
@@ -25,16 +25,6 @@ constexpr const char* kInherited[] = {"vocab_size", "quantization_config"};
 constexpr std::string_view kClassEndings[] = {"ForCausalLM", "ForConditionalGeneration",
                                               "LMHeadModel", "Model"};
 
-std::string LettersOf(std::string_view name) {
-  std::string letters;
-  for (const char c : name) {
-    if (absl::ascii_isalnum(static_cast<unsigned char>(c))) {
-      letters += absl::ascii_tolower(static_cast<unsigned char>(c));
-    }
-  }
-  return letters;
-}
-
 // Returns the family of a class such as Qwen3MoeForCausalLM.
 std::string TypeOfClass(std::string_view name) {
   for (const std::string_view ending : kClassEndings) {
@@ -42,13 +32,13 @@ std::string TypeOfClass(std::string_view name) {
     name.remove_suffix(ending.size());
     break;
   }
-  const std::string letters = LettersOf(name);
+  const std::string letters = BareName(name);
   const ArchitectureTable& table = Architectures();
   for (const auto& [type, entry] : table.planned) {
-    if (LettersOf(type) == letters) return type;
+    if (BareName(type) == letters) return type;
   }
   for (const auto& [type, missing] : table.families) {
-    if (LettersOf(type) == letters) return type;
+    if (BareName(type) == letters) return type;
   }
   return letters;
 }

@@ -203,20 +203,21 @@ absl::StatusOr<FrameworkProfile> ProfileOf(const SpecSource& framework) {
   return framework.json.empty() ? FindProfile(framework.name) : ProfileFromJson(framework.json);
 }
 
-// Returns the framework's profile under the options, with its attention kernel on the cluster.
+// Returns the framework's profile under the options, or why the framework does not run them.
+absl::StatusOr<FrameworkProfile> VariantUnder(const FrameworkProfile& framework,
+                                              const TrainingSpec& training) {
+  RETURN_IF_ERROR(CheckOptions(framework, training));
+  return VariantOf(framework, training.options);
+}
+
+// Returns the same with the profile's attention kernel on the cluster.
 absl::StatusOr<FrameworkProfile> ProfileUnder(const FrameworkProfile& framework,
                                               const SearchRequest& request,
                                               const TrainingSpec& training) {
-  RETURN_IF_ERROR(CheckOptions(framework, training));
-  ASSIGN_OR_RETURN(FrameworkProfile profile, VariantOf(framework, training.options));
+  ASSIGN_OR_RETURN(FrameworkProfile profile, VariantUnder(framework, training));
   profile.supports.attention =
       DefaultAttention(profile, request.cluster, request.model, training.precision);
   return profile;
-}
-
-absl::Status CheckRuns(const FrameworkProfile& framework, const TrainingSpec& training) {
-  RETURN_IF_ERROR(CheckOptions(framework, training));
-  return VariantOf(framework, training.options).status();
 }
 
 // Returns the values that no combination has which the framework runs, each with the reason.
@@ -227,7 +228,7 @@ std::vector<std::pair<Value, absl::Status>> LeftOut(const FrameworkProfile& prof
   std::set<Value> runs;
   std::map<Value, absl::Status> refused;
   for (const OptionChoice& choice : choices) {
-    const absl::Status status = CheckRuns(profile, WithChoice(training, choice));
+    const absl::Status status = VariantUnder(profile, WithChoice(training, choice)).status();
     for (const Value& value : choice.values) {
       if (status.ok()) {
         runs.insert(value);
@@ -251,7 +252,7 @@ absl::StatusOr<std::vector<OptionChoice>> ChoicesOf(const PlanQuery& query,
                    CombineOptions("search", options, query.training));
   const auto left_out = LeftOut(profile, query.training, choices);
   std::erase_if(choices, [&](const OptionChoice& choice) {
-    return !CheckRuns(profile, WithChoice(query.training, choice)).ok();
+    return !VariantUnder(profile, WithChoice(query.training, choice)).ok();
   });
   for (const auto& [value, status] : left_out) {
     const auto is_listed = [&value = value](const SearchedOption& option) {

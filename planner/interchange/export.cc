@@ -26,8 +26,6 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr int64_t kMaxDevicesPerNode = 1024;
-
 const Framework& FrameworkOf(ExportTarget target) {
   return *Frameworks()[static_cast<size_t>(target)];
 }

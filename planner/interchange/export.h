@@ -17,6 +17,9 @@
 
 namespace meshwright::planner {
 
+// Exports take nodes of at most this many devices.
+inline constexpr int32_t kMaxDevicesPerNode = 1024;
+
 // In the order of Frameworks().
 enum class ExportTarget : uint8_t {
   kMegatron,

@@ -17,8 +17,6 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr int32_t kMostDevicesOfAHost = 1024;  // that an export takes
-
 // A layout that an export refuses, by its place in the answer from 0.
 struct RefusedExport {
   size_t place = 0;
@@ -85,7 +83,7 @@ std::optional<std::string> NoteOnExports(std::string_view framework, const Model
   ExportJob job{.model = model,
                 .training = training,
                 .layout = {},
-                .devices_per_node = std::min(cluster.devices_per_node, kMostDevicesOfAHost)};
+                .devices_per_node = std::min(cluster.devices_per_node, kMaxDevicesPerNode)};
   const Framework* best = nullptr;
   std::vector<RefusedExport> fewest;
   for (const Framework* named : FrameworksNamed(framework)) {

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/text/bare_name.h"
 #include "base/text/field_error.h"
 #include "base/text/message_text.h"
 #include "base/text/string_view.h"
@@ -12,17 +12,6 @@
 
 namespace meshwright::planner {
 namespace {
-
-// Returns the name in small letters, without signs between its words.
-std::string BareName(std::string_view name) {
-  std::string bare;
-  for (const char letter : name) {
-    if (absl::ascii_isalnum(static_cast<unsigned char>(letter))) {
-      bare += absl::ascii_tolower(static_cast<unsigned char>(letter));
-    }
-  }
-  return bare;
-}
 
 bool IsDescribedBy(const Framework& framework, std::string_view profile) {
   if (framework.profile == profile) return true;
@@ -67,12 +56,16 @@ std::vector<const Framework*> FrameworksNamed(std::string_view name) {
   return named;
 }
 
+std::string FrameworkNamesInWords() {
+  std::vector<std::string_view> names;
+  for (const Framework* framework : Frameworks()) names.push_back(framework->name);
+  return ListInWords(names, "or");
+}
+
 absl::StatusOr<const Framework*> FindFramework(std::string_view flag, std::string_view name) {
   const std::vector<const Framework*> named = FrameworksNamed(name);
   if (!named.empty()) return named.front();
-  std::vector<std::string_view> names;
-  for (const Framework* framework : Frameworks()) names.push_back(framework->name);
-  return FieldError(flag, name, absl::StrCat("must be ", ListInWords(names, "or")));
+  return FieldError(flag, name, absl::StrCat("must be ", FrameworkNamesInWords()));
 }
 
 }  // namespace meshwright::planner

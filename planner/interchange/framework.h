@@ -76,6 +76,8 @@ const Framework& NanotronFramework();
 
 // Returns all frameworks, in the order of ExportTarget.
 const std::vector<const Framework*>& Frameworks();
+// Returns the names of all frameworks, for a sentence about what is accepted: "a, b or c".
+std::string FrameworkNamesInWords();
 // Returns whether an export has a name for the setting.
 bool WritesSetting(const Framework& framework, std::string_view setting);
 // Returns the frameworks that a name stands for: the one of this name, or those that the profile of

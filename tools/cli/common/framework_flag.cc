@@ -28,11 +28,7 @@ CLI::Option* FrameworkFlag::Add(CLI::App& app, const std::string& flag,
   const auto choose = [this](std::string& text) -> std::string {
     const std::vector<const planner::Framework*> named = planner::FrameworksNamed(text);
     if (named.empty()) {
-      std::vector<std::string_view> all;
-      for (const planner::Framework* framework : planner::Frameworks()) {
-        all.push_back(framework->name);
-      }
-      return absl::StrCat(text, ": must be ", ListInWords(all, "or"),
+      return absl::StrCat(text, ": must be ", planner::FrameworkNamesInWords(),
                           ", or a profile that describes one of them");
     }
     const std::string own(named.front()->name);

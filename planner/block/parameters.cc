@@ -132,7 +132,7 @@ BlockShape TrainedEndsShape(const ModelSpec& model, const TrainedParts& parts) {
 BlockShape TokenShape(const ModelSpec& model, const LayerGroup& group, const TrainingSpec& training,
                       UnitTraining layer) {
   BlockShape shape = WholeShape(model, group, training.seq_len);
-  shape.document_tokens = training.options.document_tokens;
+  shape.document_tokens = AttendedDocumentTokens(training.options);
   shape.training = TrainingOf(training.options.train, layer);
   return shape;
 }

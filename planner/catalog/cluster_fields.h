@@ -59,9 +59,14 @@ void VisitFields(Device& device, Visitor& visit) {
         device.attention_efficiency);
   visit({"attention_half_seq", "Sequence length at which it reaches half of that"},
         device.attention_half_seq);
-  visit({"flash1_ratio", "Rate over FlashAttention-2's"}, device.flash1_ratio);
-  visit({"flash3_ratio", "Rate over FlashAttention-2's"}, device.flash3_ratio);
-  visit({"cudnn_ratio", "Rate over FlashAttention-2's"}, device.cudnn_ratio);
+  visit({"flash1_ratio", "Rate over FlashAttention-2's; 0 where it does not run"},
+        device.flash1_ratio);
+  visit({"flash3_ratio", "Rate over FlashAttention-2's; 0 where it does not run"},
+        device.flash3_ratio);
+  visit({"flash4_ratio", "Rate over FlashAttention-2's; 0 where it does not run"},
+        device.flash4_ratio);
+  visit({"cudnn_ratio", "Rate over FlashAttention-2's; 0 where it does not run"},
+        device.cudnn_ratio);
   visit({"straggler_sigma", "Spread of device speeds, a share"}, device.straggler_sigma);
   visit({"step_time_sigma", "Spread of measured over predicted step times"},
         device.step_time_sigma);
@@ -136,10 +141,11 @@ void VisitFields(Host& host, Visitor& visit) {
   visit({"update_efficiency",
          "Share of it that an optimizer's update on the node's processors reaches"},
         host.update_efficiency);
-  visit({"operator_s",
-         "In which one process of the host issues an operator of Megatron-Core without CUDA graphs, "
-         "seconds"},
-        host.operator_s);
+  visit(
+      {"operator_s",
+       "In which one process of the host issues an operator of Megatron-Core without CUDA graphs, "
+       "seconds"},
+      host.operator_s);
   visit({"source", "Where the figures come from"}, host.source);
 }
 
@@ -155,11 +161,12 @@ template <ConstOr<ClusterSpec> Cluster, typename Visitor>
 void VisitFields(Cluster& cluster, Visitor& visit) {
   visit(Needed({"name", "Name of the cluster"}), cluster.name);
   visit({"gpu_names", "What measurement files call its device"}, cluster.gpu_names);
-  visit(OnlyIf(!cluster.rows.empty(),
-               {"rows",
-                "Conditions of measured rows that are of this cluster whatever their GPU is called, "
-                "such as \"source = SimuMax; gpu = B200\"; absent where there are none"}),
-        cluster.rows);
+  visit(
+      OnlyIf(!cluster.rows.empty(),
+             {"rows",
+              "Conditions of measured rows that are of this cluster whatever their GPU is called, "
+              "such as \"source = SimuMax; gpu = B200\"; absent where there are none"}),
+      cluster.rows);
   visit({"collectives", "How collectives are timed"}, cluster.collectives, kCollectiveModels);
   visit(Needed({"device", "One device"}), cluster.device);
   visit(Needed({"devices_per_node", "Devices that scale_up connects"}), cluster.devices_per_node);

@@ -210,13 +210,15 @@ absl::StatusOr<FrameworkProfile> VariantUnder(const FrameworkProfile& framework,
   return VariantOf(framework, training.options);
 }
 
-// Returns the same with the profile's attention kernel on the cluster.
+// Returns the same with the attention kernels that the profile has on the cluster.
 absl::StatusOr<FrameworkProfile> ProfileUnder(const FrameworkProfile& framework,
                                               const SearchRequest& request,
                                               const TrainingSpec& training) {
   ASSIGN_OR_RETURN(FrameworkProfile profile, VariantUnder(framework, training));
   profile.supports.attention =
       DefaultAttention(profile, request.cluster, request.model, training.precision);
+  profile.supports.sdpa_attention =
+      SdpaAttention(profile, request.cluster, request.model, training.precision);
   return profile;
 }
 

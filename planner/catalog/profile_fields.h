@@ -122,6 +122,7 @@ void VisitFields(Struct& kept, Visitor& visit) {
   visit("peak_rank", kept.peak_rank, kPeakRankNames);
   visit("peak_kind", kept.peak_kind, kPeakKindNames);
   visit("fragmentation", kept.fragmentation);
+  visit(OnlyIf(kept.graph_pool_share > 0.0, "graph_pool_share"), kept.graph_pool_share);
   visit("pressure_from", kept.pressure_from);
   visit("pressure_slope", kept.pressure_slope);
   visit("oom_center", kept.oom_center);

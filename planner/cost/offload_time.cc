@@ -79,4 +79,8 @@ HostUpdate HostUpdateTime(const StepShape& step, double parameters) {
           .exposed_copies_s = std::max(0.0, std::max(down_bytes, up_bytes) / rate - update_s)};
 }
 
+double PagingTime(const PlannedLayout& planned, int64_t paged_bytes) {
+  return 2.0 * static_cast<double>(paged_bytes) / HostCopyRate(StepShape(planned));
+}
+
 }  // namespace meshwright::planner

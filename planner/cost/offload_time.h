@@ -47,4 +47,9 @@ struct HostUpdate {
 // Returns the update of this many parameters.
 HostUpdate HostUpdateTime(const StepShape& step, double parameters);
 
+// Returns the seconds in which a device copies `paged_bytes` of optimizer states from its host for
+// an update, and back. The update waits for the copies, since the driver moves a page when a kernel
+// touches it.
+double PagingTime(const PlannedLayout& planned, int64_t paged_bytes);
+
 }  // namespace meshwright::planner

@@ -73,18 +73,14 @@ double MemoryBoundTime(const DeviceShare& device, double bytes) {
 double FlashForwardTime(const DeviceShare& device, AttentionKernel kernel,
                         const AttentionShape& shape) {
   const HardwareProfile& profile = device.device;
-  double ratio = 1.0;
-  if (kernel == AttentionKernel::kFlash1) ratio = profile.flash1_ratio;
-  if (kernel == AttentionKernel::kFlash3) ratio = profile.flash3_ratio;
-  if (kernel == AttentionKernel::kCudnn) ratio = profile.cudnn_ratio;
   // A ring's kernels see one block of the sequence at a time.
   const auto blocks = static_cast<double>(shape.key_blocks);
   const double s = static_cast<double>(shape.keys) / blocks;
   const auto d = static_cast<double>(shape.head_dim);
   // Published rates for heads of 64 are 0.9 of those for 128.
   const double head_share = std::min(1.0, d / (d + 16.0) * (128.0 + 16.0) / 128.0);
-  const double efficiency =
-      profile.attention_efficiency * ratio * head_share * s / (s + profile.attention_half_seq);
+  const double efficiency = profile.attention_efficiency * profile.AttentionRatio(kernel) *
+                            head_share * s / (s + profile.attention_half_seq);
   const double flops = CausalAttentionFlops(shape);
   return std::max(flops / (device.PeakFlops() * efficiency), blocks * profile.kernel_launch_s);
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "planner/block/parameters.h"
+#include "planner/cost/offload_time.h"
 #include "planner/estimate/peak_interval.h"
 #include "planner/estimate/power.h"
 #include "planner/estimate/step_interval.h"
@@ -47,6 +48,9 @@ Estimate EstimateLayout(const PlannedLayout& planned, const MemoryEstimate& memo
   estimate.fraction_of_device = static_cast<double>(memory.total_bytes()) /
                                 static_cast<double>(context.cluster.device.memory_bytes);
   estimate.time = EstimateStepTime(planned, estimate.fraction_of_device);
+  if (memory.paged_bytes > 0) {
+    estimate.time[TimePart::kOffload] += PagingTime(planned, memory.paged_bytes);
+  }
   if (context.correction != nullptr) Correct(*context.correction, layout, estimate);
   const double step_s = estimate.time.step_s();
   const auto devices = static_cast<double>(layout.devices());

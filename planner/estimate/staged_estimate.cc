@@ -181,7 +181,7 @@ StagedEstimate::Kept::Rank StagedEstimate::KeptOn(const Layout& layout, const Bl
   }
   return {.contents = rank.contents,
           .bytes = kept_bytes + loss_bytes + work_bytes + score_bytes,
-          .fragmentation_bytes = FragmentationBytes(context_.profile, layout, kept_bytes)};
+          .fragmentation_bytes = FragmentationBytes(context_, layout, kept_bytes, loss_bytes)};
 }
 
 size_t StagedEstimate::NumberOf(const RecomputeModules& modules) {

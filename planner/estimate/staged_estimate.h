@@ -12,8 +12,9 @@
 //
 // MemoryBytes() equals EstimateMemory().total_bytes(). Times differ from EstimateStepTime() by at
 // most the relative error kStagedError. Covers() says which frameworks and layouts are covered: the
-// memory of the framework must follow from its profile, and the layout must move nothing to the
-// hosts and leave the vocabulary on the last stage. REQUIRES: layouts name no kernel.
+// memory of the framework must follow from its profile, and the layout and the optimizer must
+// move nothing to the hosts and leave the vocabulary on the last stage. REQUIRES: layouts name no
+// kernel.
 #pragma once
 
 #include <array>
@@ -40,7 +41,7 @@ class StagedEstimate {
   // Returns whether the layout is covered. The caller estimates other layouts one by one.
   static bool Covers(const EstimateContext& context, const Layout& layout) {
     return context.profile.engine != Engine::kWorker && !layout.offload.any() &&
-           !DividesVocabulary(layout.schedule);
+           !context.training.optimizer.paged && !DividesVocabulary(layout.schedule);
   }
 
   // Moves on to another mesh, which has `ways_to_divide` ways to divide states. The caller numbers

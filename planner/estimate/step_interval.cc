@@ -60,11 +60,14 @@ bool HasUnfittedTerms(const ModelSpec& model) {
 }
 
 // Options that choose a profile are fitted with it, and trained parts are a kind of their own.
-// Documents as long as a sequence change nothing.
+// Padding, and documents as long as a sequence, change nothing.
 bool HasUnfittedOptions(const TrainingSpec& training) {
   RunOptions options = training.options;
   options.train = {};
-  if (options.document_tokens >= training.seq_len) options.document_tokens = 0;
+  if (options.pads_documents || options.document_tokens >= training.seq_len) {
+    options.document_tokens = 0;
+    options.pads_documents = false;
+  }
   return std::any_of(kRunOptions.begin(), kRunOptions.end(), [&](const RunOption& option) {
     return !option.chooses_profile && !HasDefault(option, options);
   });

@@ -113,10 +113,12 @@ constexpr NameRow kAccelerateKeys[] = {
 
 absl::Status PrepareAccelerate(const ExportJob& job, Settings& settings) {
   RETURN_IF_ERROR(CheckTrainer(job));
-  if (job.layout.cp > 1 && job.layout.attention != AttentionKernel::kDefault) {
+  const AttentionKernel attention = job.layout.attention;
+  if (job.layout.cp > 1 && attention != AttentionKernel::kDefault &&
+      attention != AttentionKernel::kSdpa) {
     return CannotExport(
-        absl::StrCat("attn=", std::string(AttentionKernelName(job.layout.attention))),
-        "the Trainer's context parallelism calls PyTorch's attention; must be left out");
+        absl::StrCat("attn=", std::string(AttentionKernelName(attention))),
+        "the Trainer's context parallelism calls PyTorch's attention; must be sdpa or left out");
   }
   return PrepareFsdp2(job, settings);
 }

@@ -45,7 +45,8 @@ constexpr NameRow kAutomodelKeys[] = {
      .words = "bf16=bfloat16 bf16 fp32=float32 bf16=torch.bfloat16"},
     {.name = "model.attn_implementation",
      .setting = "attn",
-     .words = "default- flash2=flash_attention_2 flash3=flash_attention_3 eager default=sdpa"},
+     .words = "default- flash2=flash_attention_2 flash3=flash_attention_3 "
+              "flash4=flash_attention_4 sdpa eager"},
 
     {.name = "layers", .setting = "layers", .use = NameUse::kImport, .of = kGivenName},
     {.name = "model.pretrained_model_name_or_path", .setting = "model", .use = NameUse::kImport},

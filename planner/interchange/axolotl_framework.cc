@@ -47,8 +47,9 @@ constexpr NameRow kAxolotlKeys[] = {
     {.name = "fp16", .setting = "dtype", .words = "fp16=true bf16- fp32- bf16=false fp32=false"},
     {.name = "attn_implementation",
      .setting = "attn",
-     .words = "default- flash2=flash_attention_2 flash3=flash_attention_3 eager default=sdpa "
+     .words = "default- flash2=flash_attention_2 flash3=flash_attention_3 sdpa eager "
               "default=flex_attention"},
+    {.name = "optimizer", .setting = "optimizer", .words = kTrainerOptimizers},
     {.name = "torch_compile", .setting = "compile", .words = "on=true off=false"},
     {.name = "plugins", .words = kLiger, .use = NameUse::kExport, .when = "liger_plugin"},
     {.name = "liger_fused_linear_cross_entropy",
@@ -102,10 +103,6 @@ constexpr NameRow kAxolotlKeys[] = {
     {.name = "lora_o_kernel", .hint = kGiven},
     {.name = "lora_*", .effect = NameEffect::kRefused, .hint = kAdapters},
     {.name = "load_in_8bit", .words = "false", .effect = NameEffect::kRefused, .hint = kAdapters},
-    {.name = "optimizer",
-     .words = "adamw_torch adamw_torch_fused",
-     .effect = NameEffect::kRefused,
-     .hint = "--optimizer and --states of estimate and recommend say it"},
     {.name = "liger_rope", .hint = "an operator that bandwidth bounds"},
     {.name = "liger_glu_activation", .hint = "an operator that bandwidth bounds"},
     {.name = "liger_swiglu", .hint = "an operator that bandwidth bounds"},

@@ -97,6 +97,7 @@ constexpr NameRow kBridgeOverrides[] = {
      .words = "true",
      .use = NameUse::kExport,
      .when = "offloads_optimizer"},
+    {.name = "optimizer.optimizer", .setting = "optimizer", .words = "adamw=adam sgd muon"},
     {.name = "model.attention_backend",
      .setting = "attn",
      .words = "default=flash flash2=flash cudnn=fused fused_softmax=unfused default=auto auto"},
@@ -282,13 +283,7 @@ constexpr NameRow kBridgeOverrides[] = {
 // Hydra writes lists in brackets.
 absl::Status PrepareBridge(const ExportJob& job, Settings& settings) {
   RETURN_IF_ERROR(PrepareMegatron(job, settings));
-  if (job.layout.attention == AttentionKernel::kFlash1 ||
-      job.layout.attention == AttentionKernel::kFlash3) {
-    return CannotExport(
-        absl::StrCat("attn=", std::string(AttentionKernelName(job.layout.attention))),
-        "Transformer Engine takes the newest flash-attn that is installed; must be "
-        "left out");
-  }
+  RETURN_IF_ERROR(CheckFlashRelease(job.layout));
   if (job.layout.zero == 0 && job.layout.offload.optimizer) settings.Set("zero", 1);
   if (const std::string* modules = settings.Find("recompute_modules")) {
     settings.Set("recompute_modules",

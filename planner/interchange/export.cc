@@ -129,6 +129,12 @@ absl::Status CheckSaid(const Framework& framework, const ExportJob& job, const S
         option.name, option.text(options),
         absl::StrCat(AbslView(framework.lacks), " it; must be ", option.text(RunOptions())));
   }
+  const Optimizer& optimizer = job.training.optimizer;
+  if (optimizer != kAdamW && !WritesSetting(framework, "optimizer")) {
+    return FieldError("optimizer", optimizer.name,
+                      absl::StrCat("is not written by the export to ", AbslView(framework.name),
+                                   "; must be adamw"));
+  }
   return absl::OkStatus();
 }
 

@@ -41,8 +41,7 @@ std::vector<std::string> WordsOf(const std::string& line) {
 
 // Says where a kernel of the layout is not what the flags choose.
 void AddKernelComments(const Layout& layout, std::vector<std::string>& comments) {
-  if (layout.attention == AttentionKernel::kFlash1 ||
-      layout.attention == AttentionKernel::kFlash3) {
+  if (NamesFlashRelease(layout)) {
     std::string name(AttentionKernelName(layout.attention));
     comments.push_back("attn=" + name +
                        ": Transformer Engine takes the newest flash-attn it finds "

@@ -1,11 +1,19 @@
 // What exports to Hugging Face's stack have in common: accelerate's FSDP2 and DeepSpeed.
 #pragma once
 
+#include <string_view>
+
 #include "absl/status/status.h"
 #include "planner/interchange/export_job.h"
 #include "planner/interchange/settings.h"
 
 namespace meshwright::planner {
+
+// The Trainer's names of optimizers (transformers/training_args.py, OptimizerNames), as words of a
+// NameRow.
+inline constexpr std::string_view kTrainerOptimizers =
+    "adamw=adamw_torch adamw=adamw_torch_fused adamw=adamw_hf sgd adafactor lion=lion_32bit "
+    "paged-adamw=paged_adamw_32bit";
 
 // Returns InvalidArgument if the Trainer can't have the job's kernels: Liger's fuse the loss and
 // the norms together.

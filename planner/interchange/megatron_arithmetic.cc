@@ -160,6 +160,19 @@ absl::StatusOr<std::string> WrittenOut(std::string_view text) {
 
 }  // namespace
 
+bool NamesFlashRelease(const Layout& layout) {
+  const AttentionKernel kernel = layout.attention;
+  return kernel == AttentionKernel::kFlash1 || kernel == AttentionKernel::kFlash3 ||
+         kernel == AttentionKernel::kFlash4;
+}
+
+absl::Status CheckFlashRelease(const Layout& layout) {
+  if (!NamesFlashRelease(layout)) return absl::OkStatus();
+  return CannotExport(
+      absl::StrCat("attn=", std::string(AttentionKernelName(layout.attention))),
+      "Transformer Engine takes the newest flash-attn that is installed; must be left out");
+}
+
 absl::Status PrepareMegatron(const ExportJob& job, Settings& settings) {
   const Layout& layout = job.layout;
   RETURN_IF_ERROR(CheckSchedule(layout));

@@ -13,6 +13,13 @@ namespace meshwright::planner {
 // offload that it lacks.
 absl::Status PrepareMegatron(const ExportJob& job, Settings& settings);
 
+// Returns whether the layout names a release of flash-attn other than 2. Megatron-Core can't choose
+// it: Transformer Engine takes the newest that is installed.
+bool NamesFlashRelease(const Layout& layout);
+
+// Returns InvalidArgument about attn if NamesFlashRelease().
+absl::Status CheckFlashRelease(const Layout& layout);
+
 // Turns --pipeline-model-parallel-layout into stages=. Returns InvalidArgument, whose field is the
 // setting, if a part of it is not a stage of whole layers.
 absl::Status ResolveMegatron(Settings& settings);

@@ -90,12 +90,12 @@ constexpr NameRow kLayoutFlags[] = {
 constexpr NameRow kFurtherFlags[] = {
     {.name = "--attention-backend",
      .setting = "attn",
-     .words = "default=flash flash2=flash flash1=flash flash3=flash cudnn=fused "
+     .words = "default=flash flash2=flash flash1=flash flash3=flash flash4=flash cudnn=fused "
               "fused_softmax=unfused eager=unfused default=auto auto"},
     {.name = "--no-masked-softmax-fusion",
      .setting = "attn",
-     .words = "default- default= flash2- flash2= flash1- flash3- cudnn- cudnn= fused_softmax- "
-              "auto- eager=",
+     .words = "default- default= flash2- flash2= flash1- flash3- flash4- cudnn- cudnn= "
+              "fused_softmax- auto- eager=",
      .joins = true},
     {.name = "--fp16",
      .setting = "dtype",
@@ -161,10 +161,7 @@ constexpr NameRow kFurtherFlags[] = {
     {.name = "--num-query-groups", .setting = "kv_heads", .use = NameUse::kImport},
     {.name = "--vocab-size", .setting = "vocab", .use = NameUse::kImport},
     {.name = "--num-experts", .setting = "num_experts", .use = NameUse::kImport},
-    {.name = "--optimizer",
-     .setting = "optimizer",
-     .words = "adamw=adam sgd muon",
-     .use = NameUse::kImport},
+    {.name = "--optimizer", .setting = "optimizer", .words = "adamw=adam sgd muon muon=dist_muon"},
 
     {.name = "--kv-channels", .hint = kModels},
     {.name = "--group-query-attention", .hint = kModels},

@@ -111,6 +111,8 @@ Settings SettingsOf(const ExportJob& job) {
   settings.Set("seq_len", job.training.seq_len);
   settings.Set("global_batch", job.training.global_batch);
   settings.Set("dtype", std::string(PrecisionName(job.training.precision)));
+  const Optimizer& optimizer = job.training.optimizer;
+  if (optimizer != kAdamW) settings.Set("optimizer", std::string(optimizer.name));
   const NodePlacement placed = PlacementOf(job);
   settings.Set("gpus", layout.devices());
   settings.Set("nodes", placed.nodes);

@@ -121,10 +121,7 @@ constexpr NameRow kSwiftArguments[] = {
      .words = "false",
      .effect = NameEffect::kRefused,
      .hint = "--train frozen:PARTS of estimate and recommend says it"},
-    {.name = "--optimizer",
-     .words = "adam",
-     .effect = NameEffect::kRefused,
-     .hint = "--optimizer of estimate and recommend says it"},
+    {.name = "--optimizer", .setting = "optimizer", .words = "adamw=adam sgd muon"},
     {.name = "--optimizer_offload_fraction",
      .words = "1",
      .effect = NameEffect::kRefused,
@@ -200,11 +197,7 @@ constexpr NameRow kSwiftArguments[] = {
 absl::Status PrepareSwift(const ExportJob& job, Settings& settings) {
   RETURN_IF_ERROR(PrepareMegatron(job, settings));
   const Layout& l = job.layout;
-  if (l.attention == AttentionKernel::kFlash1 || l.attention == AttentionKernel::kFlash3) {
-    return CannotExport(absl::StrCat("attn=", std::string(AttentionKernelName(l.attention))),
-                        "Transformer Engine takes the newest flash-attn that is installed; must be "
-                        "left out");
-  }
+  RETURN_IF_ERROR(CheckFlashRelease(l));
   if (l.offload.activation_layers > 0) {
     return CannotExport("offload=" + FormatOffload(l.offload),
                         "ms-swift moves the optimizer's states alone; must be opt");

@@ -1,6 +1,7 @@
 // The arguments of transformers' Trainer (TrainingArguments) and of TRL's trainers and scripts.
 #include "base/text/status_macros.h"
 #include "planner/interchange/framework.h"
+#include "planner/interchange/hugging_face.h"
 
 namespace meshwright::planner {
 namespace {
@@ -25,7 +26,9 @@ constexpr NameRow kTrainerRows[] = {
     {.name = "--use_liger_kernel", .setting = "liger", .words = "1=true 1= 0=false"},
     {.name = "--attn_implementation",
      .setting = "attn",
-     .words = "default- flash2=flash_attention_2 flash3=flash_attention_3 eager default=sdpa"},
+     .words = "default- flash2=flash_attention_2 flash3=flash_attention_3 "
+              "flash4=flash_attention_4 sdpa eager"},
+    {.name = "--optim", .setting = "optimizer", .words = kTrainerOptimizers},
     {.name = "--use_peft", .setting = "uses_adapter", .words = "1=true 1= 0=false"},
     {.name = "--lora_r", .setting = "adapter_rank"},
     {.name = "--lora_target_modules", .setting = "adapter_targets"},
@@ -37,10 +40,6 @@ constexpr NameRow kTrainerRows[] = {
     {.name = "--max_seq_length", .setting = "seq_len", .use = NameUse::kImport, .of = kOlder},
     {.name = "--model_max_length", .setting = "seq_len", .use = NameUse::kImport, .of = kScripts},
     {.name = "--block_size", .setting = "seq_len", .use = NameUse::kImport, .of = kScripts},
-    {.name = "--optim",
-     .words = "adamw_torch adamw_torch_fused adamw_hf",
-     .effect = NameEffect::kRefused,
-     .hint = "--optimizer and --states of estimate and recommend say it"},
     {.name = "--lora_alpha", .hint = "the scale of adapters"},
     {.name = "--lora_dropout", .hint = "an estimate has no dropout in adapters"},
     {.name = "--lora_*", .effect = NameEffect::kRefused, .hint = kAdapters},
@@ -54,7 +53,9 @@ constexpr NameRow kTrainerRows[] = {
     {.name = "--fsdp_config", .effect = NameEffect::kFile},
     {.name = "--deepspeed", .effect = NameEffect::kFile},
     {.name = "--config_file", .effect = NameEffect::kFile},
-    {.name = "--torch_dtype", .hint = "fp32 copies are kept whatever the file's format is", .of = kOlder},
+    {.name = "--torch_dtype",
+     .hint = "fp32 copies are kept whatever the file's format is",
+     .of = kOlder},
     {.name = "--dtype", .hint = "fp32 copies are kept whatever the file's format is"},
     {.name = "--gradient_checkpointing_kwargs", .hint = "how the layer is called again"},
     {.name = "--tf32", .hint = "products of fp32 alone"},

@@ -74,11 +74,7 @@ absl::Status PrepareMegatronEngine(const ExportJob& job, Settings& settings) {
   }
   settings.Set("engine", "megatron");
   settings.Set("of_megatron", 1);
-  if (l.attention == AttentionKernel::kFlash1 || l.attention == AttentionKernel::kFlash3) {
-    return CannotExport(absl::StrCat("attn=", std::string(AttentionKernelName(l.attention))),
-                        "Transformer Engine takes the newest flash-attn that is installed; must be "
-                        "left out");
-  }
+  RETURN_IF_ERROR(CheckFlashRelease(l));
   if (l.norm == NormKernel::kEager) {
     return CannotExport("norm=eager", "Transformer Engine's norm is fused; must be left out");
   }

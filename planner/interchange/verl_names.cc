@@ -63,7 +63,8 @@ constexpr NameRow kVerlOverrides[] = {
      .when = "of_fsdp"},
     {.name = "+actor_rollout_ref.model.override_config.attn_implementation",
      .setting = "attn",
-     .words = "default- flash2=flash_attention_2 flash3=flash_attention_3 eager default=sdpa",
+     .words = "default- flash2=flash_attention_2 flash3=flash_attention_3 "
+              "flash4=flash_attention_4 sdpa eager",
      .when = "of_fsdp"},
 
     {.name = "actor_rollout_ref.actor.megatron.tensor_model_parallel_size",

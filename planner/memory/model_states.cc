@@ -131,4 +131,16 @@ ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,
               Bytes(layout.zero >= 1 ? held.matrices_shard : held.matrices, more_bytes)};
 }
 
+int64_t MomentBytes(const EstimateContext& context, const Layout& layout,
+                    const HeldParameters& held) {
+  StateWidths widths = StateWidthsOf(context);
+  widths.master = 0.0;
+  const Optimizer& optimizer = context.training.optimizer;
+  const bool sharded = layout.zero >= 1;
+  const int64_t trained = sharded ? held.trained_shard() : held.trained();
+  const int64_t matrices = sharded ? held.matrices_shard : held.matrices;
+  return Bytes(trained - matrices, widths.Of(optimizer.others)) +
+         Bytes(matrices, widths.Of(optimizer.matrices));
+}
+
 }  // namespace meshwright::planner

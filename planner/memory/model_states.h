@@ -72,4 +72,9 @@ int64_t WeightBytes(const EstimateContext& context, int64_t wide, int64_t four_b
 ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,
                          const HeldParameters& held);
 
+// Returns the part of StatesOf()'s optimizer_bytes in the optimizer's states without the master
+// copy.
+int64_t MomentBytes(const EstimateContext& context, const Layout& layout,
+                    const HeldParameters& held);
+
 }  // namespace meshwright::planner

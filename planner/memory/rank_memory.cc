@@ -32,6 +32,20 @@ int64_t HostCopyBytes(const FrameworkProfile& profile, const Layout& layout,
   return owned * int64_t{profile.states.host_copy_bytes};
 }
 
+bool FillsHost(const EstimateContext& context, const Layout& layout) {
+  return layout.offload.any() || context.training.optimizer.paged;
+}
+
+// Moves moments to the host as far as the device is fuller than kPagingShare.
+void PageOut(const EstimateContext& context, int64_t moment_bytes, MemoryEstimate& memory) {
+  const auto room =
+      static_cast<int64_t>(kPagingShare * static_cast<double>(context.cluster.device.memory_bytes));
+  const int64_t missing = memory.total_bytes() - room;
+  memory.paged_bytes = std::clamp<int64_t>(missing, 0, moment_bytes);
+  memory.optimizer_bytes -= memory.paged_bytes;
+  memory.host_bytes += memory.paged_bytes;
+}
+
 // Adds up a rank's memory from the layout's memory model.
 class RankMemory {
  public:
@@ -89,12 +103,15 @@ class RankMemory {
     if (!layout_.offload.optimizer) AddOptimizerStep(context_.profile, held.trained(), memory);
     memory.workspace_bytes += model_.LibraryBytes();
     memory.fragmentation_bytes =
-        FragmentationBytes(context_.profile, layout_, memory.activations_bytes);
+        FragmentationBytes(context_, layout_, memory.activations_bytes, memory.loss_bytes);
     memory.overhead_bytes =
         context_.cluster.device.context_bytes + model_.CommunicatorBytes(pipeline_rank);
     if (context_.correction != nullptr) {
       const int64_t estimated_bytes = memory.total_bytes();
       memory.correction_bytes = context_.correction->PeakBytes(estimated_bytes) - estimated_bytes;
+    }
+    if (context_.training.optimizer.paged && !layout_.offload.optimizer) {
+      PageOut(context_, MomentBytes(context_, layout_, held), memory);
     }
     return memory;
   }
@@ -146,10 +163,17 @@ int64_t MostOfANode(const PlannedLayout& planned, const std::vector<int64_t>& by
 
 }  // namespace
 
-int64_t FragmentationBytes(const FrameworkProfile& profile, const Layout& layout,
-                           int64_t activations_bytes) {
-  if (layout.pp == 1) return 0;
-  return static_cast<int64_t>(profile.kept.fragmentation * static_cast<double>(activations_bytes));
+double GraphPoolShare(const EstimateContext& context) {
+  const bool captures = context.training.options.cuda_graphs == CudaGraphs::kIteration;
+  return captures ? context.profile.kept.graph_pool_share : 0.0;
+}
+
+int64_t FragmentationBytes(const EstimateContext& context, const Layout& layout,
+                           int64_t activations_bytes, int64_t loss_bytes) {
+  const double gaps = layout.pp > 1 ? context.profile.kept.fragmentation : 0.0;
+  const auto pooled = static_cast<double>(activations_bytes + loss_bytes);
+  return static_cast<int64_t>(gaps * static_cast<double>(activations_bytes)) +
+         static_cast<int64_t>(GraphPoolShare(context) * pooled);
 }
 
 int64_t OptimizerStepBytes(const FrameworkProfile& profile, int64_t parameters) {
@@ -158,7 +182,7 @@ int64_t OptimizerStepBytes(const FrameworkProfile& profile, int64_t parameters) 
 }
 
 int64_t HostBytesOfNode(const PlannedLayout& planned) {
-  if (!planned.layout().offload.any()) return 0;
+  if (!FillsHost(planned.context(), planned.layout())) return 0;
   return WithMemory(planned, [&](const RankMemory& memory) {
     return MostOfANode(planned, OfEachRank(planned.layout(), [&](int32_t rank) {
                          return memory.OnRank(rank).host_bytes;
@@ -189,7 +213,7 @@ std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, cons
 }
 
 std::vector<int64_t> EstimateHostBytes(const EstimateContext& context, const Layout& layout) {
-  if (!layout.offload.any()) return {};
+  if (!FillsHost(context, layout)) return {};
   return WithMemory(PlannedLayout(context, layout), [&](const RankMemory& memory) {
     return OfEachRank(layout, [&](int32_t rank) { return memory.OnRank(rank).host_bytes; });
   });
@@ -238,7 +262,9 @@ MemoryEstimate EstimateMemory(const PlannedLayout& planned) {
     MemoryEstimate fullest;
     memory.ForEachCandidate([&](int32_t rank) {
       const MemoryEstimate other = memory.OnRank(rank);
-      if (other.total_bytes() > fullest.total_bytes()) fullest = other;
+      if (other.total_bytes() + other.paged_bytes > fullest.total_bytes() + fullest.paged_bytes) {
+        fullest = other;
+      }
     });
     return fullest;
   });

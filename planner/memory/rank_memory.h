@@ -25,14 +25,16 @@ struct MemoryEstimate {
   int64_t activations_bytes = 0;  // bytes that the layers keep for all micro-batches in flight
   int64_t loss_bytes = 0;         // logits and tensors of the cross entropy
   int64_t workspace_bytes = 0;    // recomputed layer, gathered weights, working buffers
-  // Bytes that the caching allocator reserves and does not hand out.
+  // Bytes that the caching allocator reserves and does not hand out, and pools of CUDA graphs.
   int64_t fragmentation_bytes = 0;
   int64_t overhead_bytes = 0;  // bytes outside the allocator: device context, communicators
   // What the user's own runs needed beyond the other parts, by EstimateContext::correction.
   // Negative if they needed less.
   int64_t correction_bytes = 0;
-  int64_t host_bytes = 0;      // bytes in the host's memory; not part of the sums below
-  int32_t pipeline_rank = 0;   // pipeline rank of the device
+  int64_t host_bytes = 0;  // bytes in the host's memory; not part of the sums below
+  // The part of host_bytes that an optimizer's paging moved there (Optimizer::paged).
+  int64_t paged_bytes = 0;
+  int32_t pipeline_rank = 0;  // pipeline rank of the device
 
   // Returns the bytes that the device's allocator has handed out.
   int64_t allocator_bytes() const {
@@ -45,6 +47,11 @@ struct MemoryEstimate {
 
   friend bool operator==(const MemoryEstimate&, const MemoryEstimate&) = default;
 };
+
+// The share of a device's memory up to which a paged optimizer keeps its states there: chosen, as
+// large as the share that a search lets a layout fill (planner/search/search_request.h). The driver
+// pages only where the device is full, but no formula covers all that fills it.
+inline constexpr double kPagingShare = 0.8;
 
 // REQUIRES, for all functions: CheckLayout() accepts the layout.
 
@@ -64,7 +71,7 @@ absl::StatusOr<MemoryEstimate> EstimateRoutedRankMemory(const EstimateContext& c
 std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, const Layout& layout);
 
 // Returns MemoryEstimate::host_bytes by pipeline rank. Returns an empty list if the layout offloads
-// nothing.
+// nothing and the optimizer does not page.
 std::vector<int64_t> EstimateHostBytes(const EstimateContext& context, const Layout& layout);
 
 // Returns the bytes that communicators hold outside the allocator, by pipeline rank.
@@ -78,10 +85,16 @@ inline MemoryEstimate EstimateMemory(const EstimateContext& context, const Layou
 }
 
 // Returns the bytes that the caching allocator reserves and can't hand out on a rank that keeps
-// `activations_bytes`. Without a pipeline the result is 0: micro-batches run one after another,
-// take and return the same blocks in a stack's order, and leave no gaps.
-int64_t FragmentationBytes(const FrameworkProfile& profile, const Layout& layout,
-                           int64_t activations_bytes);
+// `activations_bytes` and `loss_bytes`: gaps, and the pools of CUDA graphs that GraphPoolShare()
+// describes. Without a pipeline there are no gaps: micro-batches run one after another, and take
+// and return the same blocks in a stack's order.
+int64_t FragmentationBytes(const EstimateContext& context, const Layout& layout,
+                           int64_t activations_bytes, int64_t loss_bytes);
+
+// Returns the profile's graph_pool_share if the run says that graphs capture whole iterations,
+// otherwise 0. Recipes whose measured runs say nothing of graphs were tuned to fit with their
+// pools, so that the profile's OOM curve has them.
+double GraphPoolShare(const EstimateContext& context);
 
 // Returns the bytes that the optimizer step of `parameters` parameters holds only while it runs.
 // Activations are freed by then, so a rank's peak has the larger of activations and these bytes.

@@ -37,6 +37,7 @@ absl::Status Check(const KeptActivations& kept) {
   RETURN_IF_ERROR(CheckBetween("ffn_work_bytes", kept.ffn_work_bytes, 256));
   RETURN_IF_ERROR(CheckBetween("score_work_bytes", kept.score_work_bytes, 64));
   RETURN_IF_ERROR(CheckBetween("fragmentation", kept.fragmentation, 1));
+  RETURN_IF_ERROR(CheckBetween("graph_pool_share", kept.graph_pool_share, 2));
   RETURN_IF_ERROR(CheckBetween("oom_center", kept.oom_center, 2));
   RETURN_IF_ERROR(CheckPositive("oom_width", kept.oom_width));
   RETURN_IF_ERROR(CheckPositive("peak_sigma", kept.peak_sigma));

@@ -125,6 +125,9 @@ struct KeptActivations {
   // Memory that the caching allocator reserves but cannot hand out when micro-batches overlap, as a
   // share of the activations kept for these micro-batches.
   double fragmentation = 0.0;
+  // Memory that the pools of CUDA graphs of whole iterations reserve in addition, as a share of the
+  // kept activations and the loss's tensors.
+  double graph_pool_share = 0.0;
   // With a pipeline, a step gets slower once more than the share `pressure_from` of the device's
   // memory is filled. The step time then grows by the share pressure_slope * (filled share -
   // pressure_from).
@@ -249,6 +252,9 @@ struct Supports {
   // If true, the default attention kernel is the fastest that the cluster names for the model's
   // head size, as PyTorch's scaled_dot_product_attention picks it.
   bool picks_fastest_attention = false;
+  // The kernel that attn=sdpa runs. A query's profile has the one for its cluster and model
+  // (planner/profile/attention_default.h).
+  AttentionKernel sdpa_attention = AttentionKernel::kFlash2;
   NormKernel norm = NormKernel::kFused;
   bool gated_mlp = true;
   bool tied_embeddings = false;
@@ -334,7 +340,8 @@ struct FrameworkProfile {
   std::vector<std::pair<std::string, std::string>> sources;
 
   AttentionKernel AttentionOf(const Layout& layout) const {
-    return layout.attention == AttentionKernel::kDefault ? supports.attention : layout.attention;
+    if (layout.attention == AttentionKernel::kDefault) return supports.attention;
+    return layout.attention == AttentionKernel::kSdpa ? supports.sdpa_attention : layout.attention;
   }
   NormKernel NormOf(const Layout& layout) const {
     return layout.norm == NormKernel::kDefault ? supports.norm : layout.norm;

@@ -107,7 +107,7 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout, cons
   shape.vocab_parallel_loss = profile.kept.vocab_parallel_loss;
   shape.loss_traffic_bytes = profile.traffic.loss_traffic_bytes;
   shape.loss_chunks = LossChunks(training.options, context.model.vocab, context.model.hidden);
-  shape.document_tokens = training.options.document_tokens;
+  shape.document_tokens = AttendedDocumentTokens(training.options);
   shape.training = TrainingOf(training.options.train, layer);
   shape.expert_bias_traffic_bytes = profile.traffic.expert_bias_traffic_bytes;
   SetKernels(profile, layout, shape);

@@ -10,6 +10,7 @@
 #include "base/text/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/typed_layout.h"
+#include "planner/cost/offload_time.h"
 #include "planner/interchange/export_note.h"
 #include "planner/profile/planned_layout.h"
 #include "planner/report/calibrated_note.h"
@@ -57,6 +58,18 @@ void AddCalibratedNote(const SearchRequest& request, const Layout& layout, const
   }
 }
 
+void AddPagingNote(const SearchRequest& request, const Layout& layout, const Estimate& estimate,
+                   std::vector<std::string>& notes) {
+  const int64_t paged_bytes = estimate.memory.paged_bytes;
+  if (paged_bytes == 0) return;
+  const EstimateContext context = ContextOf(request);
+  notes.push_back(absl::StrFormat(
+      "of %s's moments, %s are on the host, because the device would be fuller than %s; an update "
+      "waits %s for them",
+      std::string(request.training.optimizer.name), Gib(paged_bytes), Percent(kPagingShare),
+      Seconds(PagingTime(PlannedLayout(context, layout), paged_bytes))));
+}
+
 // A profile of the user's own is of no framework that is known.
 void AddExportNote(const PlanQuery& query, const SearchRequest& request,
                    const std::vector<RankedLayout>& layouts, std::vector<std::string>& notes) {
@@ -90,9 +103,11 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
     const RankedLayout& first = answer.result.layouts.front();
     AddCalibratedNote(request, first.layout, first.estimate, answer.notes);
     AddNoteAboveThePeak(request.cluster, first.estimate, answer.notes);
+    AddPagingNote(request, first.layout, first.estimate, answer.notes);
   }
   AddExportNote(query, request, answer.result.layouts, answer.notes);
   answer.counts = ParameterCountsOf(request.model, request.training.options.train);
+  answer.attention_kernel = request.profile.AttentionOf(Layout());
   answer.rests_on = RestsOnOf(query, request);
   return answer;
 }
@@ -126,6 +141,7 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
   notes.insert(notes.end(), typed.notes.begin(), typed.notes.end());
   AddCalibratedNote(request, layout, estimate, notes);
   AddNoteAboveThePeak(request.cluster, estimate, notes);
+  AddPagingNote(request, layout, estimate, notes);
   AddExportNote(query, request, {{layout, estimate}}, notes);
   return EstimateAnswer{layout,
                         estimate,
@@ -133,15 +149,37 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
                         std::move(notes),
                         std::move(explanation),
                         ParameterCountsOf(request.model, request.training.options.train),
+                        request.profile.AttentionOf(layout),
                         PlannedLayout(context, layout).MostParameters().all,
                         RestsOnOf(query, request),
                         layout.MicroBatches(request.training.global_batch),
                         request.training.global_batch * request.training.seq_len};
 }
 
+namespace {
+
+std::optional<std::string> PaddingNote(const TrainingSpec& training) {
+  if (!training.options.pads_documents) return std::nullopt;
+  const auto length = static_cast<double>(training.seq_len);
+  const int64_t tokens = std::min(training.options.document_tokens, training.seq_len);
+  if (tokens == 0) {
+    return "padding costs as much time and memory as other tokens; --documents padded:N, with the "
+           "documents' mean length, says which share of the tokens trains";
+  }
+  return absl::StrFormat(
+      "%s of the tokens train: a sequence of %d tokens holds a document of %d on average, and "
+      "padding, which costs as much time and memory as other tokens",
+      Percent(static_cast<double>(tokens) / length), training.seq_len, tokens);
+}
+
+}  // namespace
+
 std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& request) {
   std::vector<std::string> notes = NotesOnModel(query.model, query.training.seq_len);
   if (request.model.has_experts()) notes.push_back(ImbalanceNote(request.training.expert_load));
+  if (std::optional<std::string> note = PaddingNote(request.training)) {
+    notes.push_back(*std::move(note));
+  }
   for (std::string& note : MediaNotes(request.model, request.training)) {
     notes.push_back(std::move(note));
   }

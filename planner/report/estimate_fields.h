@@ -53,6 +53,7 @@ void VisitFields(Stage& stage, Visitor& visit) {
   visit.Derived("total_bytes", memory.total_bytes());
   visit("fraction_of_device", stage.fraction_of_device);
   visit("host_bytes", memory.host_bytes);
+  visit(OnlyIf(memory.paged_bytes > 0, "paged_bytes"), memory.paged_bytes);
   visit("pipeline_rank", memory.pipeline_rank);
   visit(OnlyIf(memory.correction_bytes != 0, "correction_bytes"), memory.correction_bytes);
 }

@@ -92,6 +92,10 @@ std::string DescribePrecision(const Operands& operands) {
 std::string DescribeAttention(const Operands& operands) {
   const Lacking<AttentionKernel> lacking(operands);
   const std::string name = absl::StrCat("attn=", Named(lacking.kind));
+  if (lacking.anywhere.empty()) {
+    return absl::StrCat("the device does not run ", name, "; it runs ",
+                        NamesOf(lacking.here, AttentionKernelName));
+  }
   if (lacking.is_elsewhere()) {
     return WorkerCannot(absl::StrCat(name, " on ", Named(lacking.device)),
                         absl::StrCat("attn=", NamesOf(lacking.here, AttentionKernelName),

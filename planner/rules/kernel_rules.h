@@ -118,13 +118,28 @@ inline bool LacksPrecision(const RuleInput& input, const Layout& /*layout*/, Ope
                operands);
 }
 
+// Returns the attention kernels that the device has.
+inline EnumSet<AttentionKernel> AttentionOn(const HardwareProfile& device) {
+  EnumSet<AttentionKernel> kernels;
+  for (const auto& [kernel, name] : kAttentionKernelNames) {
+    const bool is_one = kernel != AttentionKernel::kDefault;
+    if (is_one && device.AttentionRatio(kernel) > 0.0) kernels.Add(kernel);
+  }
+  return kernels;
+}
+
 // This rule and the next apply only to kernels that the layout names. Otherwise the framework runs
-// its own kernels.
+// its own kernels. If the device lacks the kernel, Operands::divisor is 0.
 inline bool LacksAttention(const RuleInput& input, const Layout& layout, Operands& operands) {
   const AttentionKernel named = layout.attention;
   if (named == AttentionKernel::kDefault) return false;
   const KernelSupport& has = input.profile.supports.kernels;
-  return Lacks(named, input.device, has.cpu_attention, has.cuda_attention, operands);
+  if (Lacks(named, input.device, has.cpu_attention, has.cuda_attention, operands)) return true;
+  if (input.cluster == nullptr || input.cluster->device.AttentionRatio(named) > 0.0) return false;
+  operands = {.value = static_cast<int64_t>(named),
+              .divisor = 0,
+              .more = {AttentionOn(input.cluster->device).bits(), 0, 0}};
+  return true;
 }
 
 inline bool LacksNorm(const RuleInput& input, const Layout& layout, Operands& operands) {

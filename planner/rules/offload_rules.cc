@@ -38,13 +38,14 @@ bool OffloadsMoreThanAChunk(const RuleInput& input, const Layout& layout, Operan
 
 std::string DescribeHostFigures(const Operands& operands) {
   const auto figure = static_cast<HostFigure>(operands.value);
-  return absl::StrCat("offload= needs the cluster's host: its ", KeyOf(figure),
+  const char* needs = operands.divisor == 0 ? "offload= needs" : "a paged optimizer needs";
+  return absl::StrCat(needs, " the cluster's host: its ", KeyOf(figure),
                       " is not there; must be what the data sheet of its nodes says",
                       figure == HostFigure::kMemory ? ", such as --cluster NAME,ram=512GB" : "");
 }
 
 bool OverfillsHost(const RuleInput& input, const Layout& layout, Operands& operands) {
-  if (!layout.offload.any() || input.cluster == nullptr) return false;
+  if (!FillsHost(input, layout) || input.cluster == nullptr) return false;
   const EstimateContext context{input.model,
                                 *input.cluster,
                                 input.training,

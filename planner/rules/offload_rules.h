@@ -9,16 +9,22 @@
 
 namespace meshwright::planner {
 
-// A figure of the host that a cluster may leave out. It is stored in Operands::value.
+// A figure of the host that a cluster may leave out. It is stored in Operands::value;
+// Operands::divisor is 1 if only the optimizer's paging needs it.
 enum class HostFigure : int64_t { kLink, kMemory, kMemoryRate };
 
 // Every offload needs the rate of the link between device and host and the size of the host's
 // memory. An optimizer update on the host also needs the rate of the host's memory.
+inline bool FillsHost(const RuleInput& input, const Layout& layout) {
+  return layout.offload.any() || input.training.optimizer.paged;
+}
+
 inline bool LacksHostFigures(const RuleInput& input, const Layout& layout, Operands& operands) {
-  if (!layout.offload.any() || input.cluster == nullptr) return false;
+  if (!FillsHost(input, layout) || input.cluster == nullptr) return false;
   const HostProfile& host = input.cluster->host;
-  const auto lacks = [&operands](HostFigure figure) {
-    return Broken(static_cast<int64_t>(figure), 0, operands);
+  const int64_t is_paging = layout.offload.any() ? 0 : 1;
+  const auto lacks = [&](HostFigure figure) {
+    return Broken(static_cast<int64_t>(figure), is_paging, operands);
   };
   if (host.link_bytes_per_s <= 0.0) return lacks(HostFigure::kLink);
   if (host.memory_bytes <= 0) return lacks(HostFigure::kMemory);

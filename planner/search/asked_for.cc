@@ -27,6 +27,9 @@ absl::Status CheckAskedFor(const SearchRequest& request) {
       return FieldError("offload", FormatOffload(offload), DescribeHostFigures(operands));
     }
   }
+  if (request.training.optimizer.paged && LacksHostFigures(input, Layout(), operands)) {
+    return FieldError("optimizer", request.training.optimizer.name, DescribeHostFigures(operands));
+  }
   return absl::OkStatus();
 }
 

@@ -43,9 +43,10 @@ absl::Status ValidateDevice(const HardwareProfile& device) {
   RETURN_IF_ERROR(CheckNotNegative("device.peak_fp4_flops", device.peak_fp4_flops));
   RETURN_IF_ERROR(CheckNotNegative("device.matmul_half_k", device.matmul_half_k));
   RETURN_IF_ERROR(CheckNotNegative("device.attention_half_seq", device.attention_half_seq));
-  for (const double ratio : {device.flash1_ratio, device.flash3_ratio, device.cudnn_ratio}) {
-    RETURN_IF_ERROR(CheckPositive("device flash ratio", ratio));
-  }
+  RETURN_IF_ERROR(CheckNotNegative("device.flash1_ratio", device.flash1_ratio));
+  RETURN_IF_ERROR(CheckNotNegative("device.flash3_ratio", device.flash3_ratio));
+  RETURN_IF_ERROR(CheckNotNegative("device.flash4_ratio", device.flash4_ratio));
+  RETURN_IF_ERROR(CheckNotNegative("device.cudnn_ratio", device.cudnn_ratio));
   for (const FastestAttention& fastest : device.fastest_attention) {
     RETURN_IF_ERROR(CheckRange("device.fastest_attention.head_dim", fastest.head_dim, 1, 1 << 16));
   }

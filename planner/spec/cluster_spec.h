@@ -58,9 +58,11 @@ struct HardwareProfile {
   // attention_efficiency * s / (s + attention_half_seq).
   double attention_efficiency = 0.5;
   double attention_half_seq = 0.0;
-  // Rates of attention kernels relative to FlashAttention-2, to which attention_efficiency refers.
+  // Rates of attention kernels relative to FlashAttention-2, to which attention_efficiency refers;
+  // 0 if the device has no such kernel. AttentionRatio() tells them by kernel.
   double flash1_ratio = 0.45;
   double flash3_ratio = 1.6;
+  double flash4_ratio = 1.6;
   double cudnn_ratio = 1.0;
   // The fastest attention kernels as measured; empty if they were not measured. A profile may
   // choose them for layouts that name no kernel (planner/profile/attention_default.h).
@@ -95,6 +97,23 @@ struct HardwareProfile {
     if (inputs == NumberFormat::kFp8) return peak_fp8_flops;
     if (inputs == NumberFormat::kFp4) return peak_fp4_flops;
     return inputs == NumberFormat::kFp32 ? peak_fp32_flops : peak_fp32_flops / 2.0;
+  }
+
+  // Returns the rate of a kernel that keeps no scores, relative to FlashAttention-2; 0 if the
+  // device has no such kernel.
+  double AttentionRatio(AttentionKernel kernel) const {
+    switch (kernel) {
+      case AttentionKernel::kFlash1:
+        return flash1_ratio;
+      case AttentionKernel::kFlash3:
+        return flash3_ratio;
+      case AttentionKernel::kFlash4:
+        return flash4_ratio;
+      case AttentionKernel::kCudnn:
+        return cudnn_ratio;
+      default:
+        return 1.0;
+    }
   }
 
   friend bool operator==(const HardwareProfile&, const HardwareProfile&) = default;

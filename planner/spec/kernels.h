@@ -9,27 +9,32 @@
 
 namespace meshwright::planner {
 
-// kDefault stands for the framework profile's kernel. kFusedSoftmax writes out the score matrix,
-// and scales, masks and normalises it in one kernel. kEager runs a separate kernel for each of
-// these steps.
+// kDefault stands for the framework profile's kernel. kSdpa is PyTorch's
+// scaled_dot_product_attention, which picks cuDNN's kernel or FlashAttention-2
+// (planner/profile/attention_default.h). kFusedSoftmax writes out the score matrix, and scales,
+// masks and normalises it in one kernel. kEager runs a separate kernel for each of these steps.
 enum class AttentionKernel : uint8_t {
   kDefault,
+  kFlash4,
   kFlash3,
   kFlash2,
   kFlash1,
   kCudnn,
+  kSdpa,
   kFusedSoftmax,
   kEager
 };
 enum class NormKernel : uint8_t { kDefault, kFused, kEager };
 
 // In both tables the default comes first. Conditions may name it; a layout's text may not.
-inline constexpr EnumNames<AttentionKernel, 7> kAttentionKernelNames = {{
+inline constexpr EnumNames<AttentionKernel, 9> kAttentionKernelNames = {{
     {AttentionKernel::kDefault, "default"},
+    {AttentionKernel::kFlash4, "flash4"},
     {AttentionKernel::kFlash3, "flash3"},
     {AttentionKernel::kFlash2, "flash2"},
     {AttentionKernel::kFlash1, "flash1"},
     {AttentionKernel::kCudnn, "cudnn"},
+    {AttentionKernel::kSdpa, "sdpa"},
     {AttentionKernel::kFusedSoftmax, "fused_softmax"},
     {AttentionKernel::kEager, "eager"},
 }};

@@ -8,7 +8,7 @@ absl::StatusOr<Optimizer> ParseOptimizer(std::string_view text) {
   for (const Optimizer& optimizer : kOptimizers) {
     if (text == optimizer.name) return optimizer;
   }
-  return FieldError("optimizer", text, "must be adamw, muon, sgd, lion or adafactor");
+  return FieldError("optimizer", text, "must be adamw, muon, sgd, lion, adafactor or paged-adamw");
 }
 
 }  // namespace meshwright::planner

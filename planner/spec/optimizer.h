@@ -31,6 +31,9 @@ struct Optimizer {
   // Newton-Schulz iterations that turn the momentum of a block's whole matrix into the nearest
   // orthogonal matrix. 0 if the update needs no whole matrix.
   int32_t orthogonal_iterations = 0;
+  // Whether the states without the master copy lie in memory that the driver pages to the host
+  // where the device is full (planner/memory/rank_memory.h).
+  bool paged = false;
 
   bool orthogonalises() const { return orthogonal_iterations > 0; }
 
@@ -73,7 +76,15 @@ inline constexpr Optimizer kAdafactor = {.name = "adafactor",
                                          .others = kFactoredRule,
                                          .orthogonal_iterations = 0};
 
-inline constexpr std::array kOptimizers = {kAdamW, kMuon, kSgd, kLion, kAdafactor};
+// AdamW of bitsandbytes with moments in CUDA's managed memory (Dettmers et al., arXiv 2305.14314,
+// section 3). --states adam8bit says that the moments take 8 bits.
+inline constexpr Optimizer kPagedAdamW = {.name = "paged-adamw",
+                                          .matrices = kAdamWRule,
+                                          .others = kAdamWRule,
+                                          .orthogonal_iterations = 0,
+                                          .paged = true};
+
+inline constexpr std::array kOptimizers = {kAdamW, kMuon, kSgd, kLion, kAdafactor, kPagedAdamW};
 
 constexpr std::string_view OptimizerName(const Optimizer& optimizer) { return optimizer.name; }
 // Parses a name of kOptimizers. Returns InvalidArgument about `optimizer` for any other text.

@@ -162,17 +162,25 @@ absl::Status ReadLoss(std::string_view value, RunOptions& options) {
 }
 
 std::string DocumentsText(const RunOptions& options) {
-  return options.document_tokens == 0 ? "none" : absl::StrCat(options.document_tokens);
+  const std::string tokens = absl::StrCat(options.document_tokens);
+  if (!options.pads_documents) return options.document_tokens == 0 ? "none" : tokens;
+  return options.document_tokens == 0 ? "padded" : "padded:" + tokens;
 }
 
 absl::Status ReadDocuments(std::string_view value, RunOptions& options) {
   options.document_tokens = 0;
+  options.pads_documents = false;
   if (value == "none") return absl::OkStatus();
-  if (!absl::SimpleAtoi(AbslView(value), &options.document_tokens) || options.document_tokens < 1 ||
+  absl::string_view tokens = AbslView(value);
+  options.pads_documents = absl::ConsumePrefix(&tokens, "padded");
+  if (options.pads_documents && tokens.empty()) return absl::OkStatus();
+  if ((options.pads_documents && !absl::ConsumePrefix(&tokens, ":")) ||
+      !absl::SimpleAtoi(tokens, &options.document_tokens) || options.document_tokens < 1 ||
       options.document_tokens > kMostDocumentTokens) {
     return FieldError(
         "documents", value,
-        absl::StrCat("must be none or a mean length in tokens from 1 to ", kMostDocumentTokens));
+        absl::StrCat("must be N, padded, padded:N or none, with a mean length N of 1 to ",
+                     kMostDocumentTokens, " tokens"));
   }
   return absl::OkStatus();
 }

@@ -78,9 +78,10 @@ inline constexpr std::array<RunOption, 8> kRunOptions = {{
      .search_values = "plain,chunked:8",
      .saving_values = "chunked:8"},
     {.name = "documents",
-     .values = "N|none",
-     .help = "Mean length in tokens of the documents that a sequence is packed from; a token "
-             "attends to its own document alone",
+     .values = "N|padded[:N]|none",
+     .help = "N: mean length in tokens of the documents that a sequence is packed from; a token "
+             "attends to its own document alone. padded: a sequence is one document (of N tokens "
+             "on average) and padding",
      .text = run_option::DocumentsText,
      .read = run_option::ReadDocuments},
     {.name = "compile",

@@ -69,6 +69,9 @@ struct RunOptions {
   // The mean length in tokens of the documents that a sequence is packed from. A token attends only
   // to its own document. 0: a sequence is one document.
   int64_t document_tokens = 0;
+  // If true, a sequence is one document, of document_tokens tokens on average (0: not known), and
+  // padding. Padding costs as much as other tokens.
+  bool pads_documents = false;
   Compile compile = Compile::kDefault;  // whether PyTorch compiles the layers
   CudaGraphs cuda_graphs = CudaGraphs::kDefault;
   Dispatcher dispatcher = Dispatcher::kDefault;
@@ -83,6 +86,12 @@ struct RunOptions {
 // arXiv 2410.10989).
 constexpr int64_t LossChunks(const RunOptions& options, int64_t vocab, int64_t hidden) {
   return options.loss_chunks > 0 ? options.loss_chunks : (vocab + hidden - 1) / hidden;
+}
+
+// Returns the mean length of the documents to which attention is limited; 0 if a token attends to
+// its whole sequence.
+constexpr int64_t AttendedDocumentTokens(const RunOptions& options) {
+  return options.pads_documents ? 0 : options.document_tokens;
 }
 
 }  // namespace meshwright::planner

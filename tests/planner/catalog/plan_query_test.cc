@@ -133,7 +133,7 @@ TEST(PlanQueryTest, ASearchLeavesOutWhatTheFrameworkDoesNotHaveUnlessItIsNamed) 
   const absl::StatusOr<SearchRequest> request = Resolve(query, 8);
   ASSERT_TRUE(request.ok()) << request.status();
   EXPECT_EQ(request->choices.size(), 2u);
-  EXPECT_EQ(NotesOnSearch(query).size(), 3u);
+  EXPECT_EQ(NotesOnSearch(query).size(), 4u);
   query.search = {"optimizer=adamw,lion"};
   EXPECT_EQ(FieldOf(Resolve(query, 8).status()), "optimizer");
   query.search = {"loss=plain"};

@@ -39,5 +39,22 @@ TEST(PeakInterval, AnEstimateHasIt) {
   EXPECT_NEAR(static_cast<double>(estimate.peak_high_bytes), interval.high * total, 1.0);
 }
 
+TEST(PeakInterval, PoolsOfGraphsOfWholeIterationsTakeMemoryAndWidenIt) {
+  TestContext specs = MakeContext("llama-3-8b", "gb200", 8192, 64);
+  specs.profile = FindProfile("nemo-graphs").value();
+  const Layout layout = MakeLayout("tp1.pp2.dp4.mb1.zero1");
+  const MemoryEstimate unsaid = EstimateMemory(specs.get(), layout);
+  const double sigma = PeakErrorOf(specs.get()).total();
+  specs.training.options.cuda_graphs = CudaGraphs::kIteration;
+  const MemoryEstimate captured = EstimateMemory(specs.get(), layout);
+  const double pooled = specs.profile.kept.graph_pool_share *
+                        static_cast<double>(captured.activations_bytes + captured.loss_bytes);
+  EXPECT_GT(pooled, 0.0);
+  EXPECT_NEAR(static_cast<double>(captured.total_bytes() - unsaid.total_bytes()), pooled, 2.0);
+  EXPECT_GT(PeakErrorOf(specs.get()).total(), sigma);
+  specs.training.options.cuda_graphs = CudaGraphs::kAttention;
+  EXPECT_EQ(EstimateMemory(specs.get(), layout), unsaid);
+}
+
 }  // namespace
 }  // namespace meshwright::planner

@@ -64,6 +64,11 @@ TEST(DocumentsOption, LongerThanASequenceChangesNothing) {
   EXPECT_EQ(EstimateUnder({.document_tokens = 20000}), EstimateUnder({}));
 }
 
+TEST(DocumentsOption, PaddingCostsAsMuchAsOtherTokens) {
+  const Estimate padded = EstimateUnder({.document_tokens = 1024, .pads_documents = true});
+  EXPECT_EQ(padded, EstimateUnder({}));
+}
+
 TEST(StatesOption, NarrowGradientsAreReducedNarrow) {
   const double wide_s = EstimateUnder({}).time[TimePart::kDp];
   const double narrow_s =

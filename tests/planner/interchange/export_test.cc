@@ -388,6 +388,42 @@ TEST(ExportAxolotl, FusesNoLossBesideTensorParallelism) {
   EXPECT_EQ(FieldOf(Export(ExportTarget::kAxolotl, job).status()), "loss");
 }
 
+std::string WithOptimizer(ExportTarget target, const char* optimizer, const char* layout) {
+  ExportJob job = Job("llama-3-8b", layout);
+  job.training.optimizer = ParseOptimizer(optimizer).value();
+  const absl::StatusOr<std::string> text = Export(target, job);
+  return text.ok() ? *text : std::string(text.status().message());
+}
+
+TEST(ExportOptimizer, IsWrittenInTheWordsOfTheFramework) {
+  EXPECT_THAT(WithOptimizer(ExportTarget::kMegatron, "muon", "tp2.pp1.dp4.zero1"),
+              HasSubstr("--optimizer muon"));
+  EXPECT_THAT(WithOptimizer(ExportTarget::kMegatron, "adamw", "tp2.pp1.dp4.zero1"),
+              Not(HasSubstr("--optimizer ")));
+  EXPECT_THAT(WithOptimizer(ExportTarget::kMegatronBridge, "sgd", "tp2.pp1.dp4.zero1"),
+              HasSubstr("optimizer.optimizer=sgd"));
+  EXPECT_THAT(WithOptimizer(ExportTarget::kAccelerate, "paged-adamw", "tp1.pp1.dp8.zero3"),
+              HasSubstr("--optim paged_adamw_32bit"));
+  EXPECT_THAT(WithOptimizer(ExportTarget::kLlamaFactory, "adafactor", "tp1.pp1.dp8.zero3"),
+              HasSubstr("optim: adafactor"));
+}
+
+TEST(ExportOptimizer, IsRefusedIfTheExportCannotSayIt) {
+  EXPECT_EQ(WithOptimizer(ExportTarget::kTorchtitan, "muon", "tp1.pp1.dp8.zero3"),
+            "optimizer = muon: is not written by the export to torchtitan; must be adamw");
+  EXPECT_THAT(WithOptimizer(ExportTarget::kAccelerate, "muon", "tp1.pp1.dp8.zero3"),
+              HasSubstr("optimizer = muon"));
+}
+
+TEST(ExportAttention, NamesPyTorchsAndTheNewestKernels) {
+  EXPECT_THAT(Exported(ExportTarget::kAccelerate, "tp1.pp1.dp8.zero3.attn=sdpa"),
+              HasSubstr("--attn_implementation sdpa"));
+  EXPECT_THAT(Exported(ExportTarget::kAccelerate, "tp1.pp1.dp8.zero3.attn=flash4"),
+              HasSubstr("--attn_implementation flash_attention_4"));
+  EXPECT_THAT(Exported(ExportTarget::kLlamaFactory, "tp1.pp1.dp8.zero3.attn=sdpa"),
+              HasSubstr("flash_attn: sdpa"));
+}
+
 struct RefusedExport {
   ExportTarget target;
   const char* model;
@@ -416,6 +452,10 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedExport{kMegatron, "llama-3-8b", "tp1.pp2.dp4.vpp2.sched=breadth_first",
                       "must be 1f1b"},
         RefusedExport{kMegatron, "llama-3-8b", "tp1.pp2.dp4.sched=gpipe", "must be 1f1b"},
+        RefusedExport{kMegatron, "llama-3-8b", "tp1.pp2.dp4.attn=sdpa", "attn"},
+        RefusedExport{ExportTarget::kMegatronBridge, "llama-3-8b", "tp1.pp2.dp4.attn=flash4",
+                      "Transformer Engine takes the newest flash-attn that is installed; must be "
+                      "left out"},
         RefusedExport{kMegatron, "llama-3-8b", "tp1.pp2.dp4.zero3",
                       "does not combine ZeRO 2 and 3"},
         RefusedExport{kMegatron, "llama-3-8b", "tp1.pp3.dp1", "32 layers can't be divided"},
@@ -439,7 +479,7 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedExport{ExportTarget::kAxolotl, "llama-3-8b", "tp1.cp2.pp1.dp4.zero3.attn=eager",
                       "must be flash2"},
         RefusedExport{ExportTarget::kAccelerate, "llama-3-8b", "tp1.cp2.pp1.dp4.zero3.attn=flash2",
-                      "calls PyTorch's attention; must be left out"},
+                      "calls PyTorch's attention; must be sdpa or left out"},
         RefusedExport{ExportTarget::kDeepspeed, "llama-3-8b", "tp1.pp1.dp8.zero0.offload=opt",
                       "DeepSpeed moves what ZeRO divides"}));
 

@@ -79,7 +79,7 @@ dataset:
 loss_fn:
   _target_: nemo_automodel.components.loss.masked_ce.MaskedCrossEntropy
 )");
-  EXPECT_EQ(LayoutOf(imported), "tp2.cp1.pp1.dp4.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b");
+  EXPECT_EQ(LayoutOf(imported), "tp2.cp1.pp1.dp4.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b.attn=sdpa");
   EXPECT_EQ(imported.devices, 8);
   EXPECT_EQ(imported.seq_len, 2048);
   EXPECT_EQ(imported.dtype, "bf16");

@@ -97,7 +97,7 @@ TEST(LayoutCondition, SaysWhereATextIsWrongAndWhatWouldBeAccepted) {
   EXPECT_THAT(problem("stages = \"17+15"), HasSubstr("where a text that ends with a double quote"));
   EXPECT_THAT(problem("offload ="),
               HasSubstr("the text ends, where none or act:N, opt or act:N+opt must be"));
-  EXPECT_THAT(problem("attn = flash9"), HasSubstr("where default, flash3, flash2, flash1"));
+  EXPECT_THAT(problem("attn = flash9"), HasSubstr("where default, flash4, flash3, flash2"));
   EXPECT_THAT(problem("tp = 8 and"), HasSubstr("at character 11 the text ends, where tp, cp"));
   EXPECT_THAT(problem("tp = 8 pp = 2"),
               HasSubstr("at character 8 there is pp, where and, or, or the end must be"));

@@ -4,6 +4,7 @@
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
 #include "planner/block/parameters.h"
+#include "planner/estimate/estimate.h"
 #include "planner/memory/profile_memory.h"
 #include "planner/memory/rank_memory.h"
 #include "planner/profile/layer_shape.h"
@@ -26,6 +27,45 @@ MemoryEstimate OffloadedOnRank(const TestContext& test, const char* layout, int3
 int64_t LayerBytes(const TestContext& test) {
   return KeptBytes(
       BlockOperators(LayerShape(test.get(), MakeLayout("tp1.pp1.dp1"), test.model.groups.front())));
+}
+
+// Moments leave the device only as far as it is fuller than kPagingShare, and masters never do.
+TEST(PagedStates, LeaveTheDeviceAsFarAsItIsFull) {
+  TestContext test = OffloadedLlama7b();
+  const char* layout = "tp1.pp1.dp8.zero1.rc=full";
+  const MemoryEstimate whole = OffloadedOnRank(test, layout);
+  test.training.optimizer = kPagedAdamW;
+  const auto with_memory = [&](int64_t bytes) {
+    test.cluster.device.memory_bytes = bytes;
+    return OffloadedOnRank(test, layout);
+  };
+  const auto device_for = [](int64_t kept_bytes) {
+    return static_cast<int64_t>(static_cast<double>(kept_bytes) / kPagingShare);
+  };
+  EXPECT_EQ(with_memory(device_for(whole.total_bytes() + 1024)), whole);
+  const int64_t missing = int64_t{1} << 30;
+  const MemoryEstimate paged = with_memory(device_for(whole.total_bytes() - missing));
+  EXPECT_NEAR(static_cast<double>(paged.paged_bytes), static_cast<double>(missing), 2.0);
+  EXPECT_EQ(paged.optimizer_bytes, whole.optimizer_bytes - paged.paged_bytes);
+  EXPECT_EQ(paged.host_bytes, paged.paged_bytes);
+  // Two moments of 4 bytes of twelve bytes of states.
+  const MemoryEstimate least = with_memory(1024);
+  EXPECT_NEAR(static_cast<double>(least.paged_bytes),
+              static_cast<double>(whole.optimizer_bytes) * 8.0 / 12.0, 16.0);
+}
+
+TEST(PagedStates, MakeTheUpdateWaitForTheirCopies) {
+  TestContext test = OffloadedLlama7b();
+  const Layout layout = MakeLayout("tp1.pp1.dp8.zero1.rc=full");
+  test.cluster.device.memory_bytes = int64_t{48} << 30;
+  const Estimate whole = EstimateLayout(test.get(), layout);
+  test.training.optimizer = kPagedAdamW;
+  const Estimate paged = EstimateLayout(test.get(), layout);
+  ASSERT_GT(paged.memory.paged_bytes, 0);
+  EXPECT_EQ(paged.host_node_bytes, 8 * paged.memory.paged_bytes);
+  EXPECT_NEAR(paged.time[TimePart::kOffload],
+              2.0 * static_cast<double>(paged.memory.paged_bytes) / 50e9, 1e-9);
+  EXPECT_EQ(paged.time[TimePart::kCompute], whole.time[TimePart::kCompute]);
 }
 
 // What leaves the device is on the host, and gathered weights stay.

@@ -47,6 +47,27 @@ TEST(DefaultAttention, IsTheFastestWherePyTorchPicksIt) {
   EXPECT_EQ(Default("hf", "h100", kModel, Precision::kBf16), AttentionKernel::kCudnn);
 }
 
+TEST(DefaultAttention, IsFlash2WhereTheDeviceLacksTheProfilesKernel) {
+  FrameworkProfile profile = FindProfile("halo").value();
+  profile.supports.attention = AttentionKernel::kFlash4;
+  const ModelSpec model = FindModel(kModel).value();
+  const auto on = [&](const char* cluster) {
+    return DefaultAttention(profile, FindCluster(cluster, 8).value(), model, Precision::kBf16);
+  };
+  EXPECT_EQ(on("b300"), AttentionKernel::kFlash4);
+  EXPECT_EQ(on("a100-80"), AttentionKernel::kFlash2);
+}
+
+TEST(SdpaAttention, IsTheFastestThatTheDeviceNamesUnderAnyProfile) {
+  const auto sdpa = [](const char* cluster, Precision precision) {
+    return SdpaAttention(FindProfile("verl").value(), WithFastCudnn(cluster),
+                         FindModel(kModel).value(), precision);
+  };
+  EXPECT_EQ(sdpa("h100", Precision::kBf16), AttentionKernel::kCudnn);
+  EXPECT_EQ(sdpa("h100", Precision::kFp32), AttentionKernel::kFlash2);
+  EXPECT_EQ(sdpa("local-cpu", Precision::kBf16), AttentionKernel::kFlash2);
+}
+
 AttentionKernel OfPreset(const char* cluster, const char* model) {
   return DefaultAttention(FindProfile("meshwright").value(), FindCluster(cluster, 8).value(),
                           FindModel(model).value(), Precision::kBf16);
@@ -60,14 +81,40 @@ TEST(DefaultAttention, IsCudnnsOnTheH100WhereItWasMeasured) {
   EXPECT_EQ(OfPreset("a100-80", kModel), AttentionKernel::kFlash2);
 }
 
-double StepSeconds(const ClusterSpec& cluster, const char* layout) {
+absl::StatusOr<EstimateAnswer> Answer(const char* framework, const ClusterSpec& cluster,
+                                      const char* layout) {
   PlanQuery query;
   query.model.name = kModel;
   query.cluster = {"here", ClusterToJson(cluster)};
-  query.framework.name = "meshwright";
+  query.framework.name = framework;
   query.devices = 8;
   query.training = {.seq_len = 8192, .global_batch = 64};
-  return AnswerEstimate(query, layout, 8)->estimate.time.step_s();
+  return AnswerEstimate(query, layout, 8);
+}
+
+double StepSeconds(const ClusterSpec& cluster, const char* layout) {
+  return Answer("meshwright", cluster, layout)->estimate.time.step_s();
+}
+
+TEST(SdpaAttention, OfALayoutIsTheKernelThatTheAnswerNames) {
+  const ClusterSpec cluster = WithFastCudnn("h100");
+  const auto sdpa = Answer("verl", cluster, "tp1.pp1.dp8.zero3.attn=sdpa");
+  const auto cudnn = Answer("verl", cluster, "tp1.pp1.dp8.zero3.attn=cudnn");
+  ASSERT_TRUE(sdpa.ok()) << sdpa.status();
+  EXPECT_EQ(sdpa->attention_kernel, AttentionKernel::kCudnn);
+  EXPECT_EQ(sdpa->estimate, cudnn->estimate);
+  EXPECT_EQ(Answer("verl", cluster, "tp1.pp1.dp8.zero3")->attention_kernel,
+            AttentionKernel::kFlash2);
+}
+
+TEST(SdpaAttention, OtherKernelsAreRefusedOnDevicesWithoutThem) {
+  EXPECT_EQ(Answer("verl", FindCluster("a100-80", 8).value(), "tp1.pp1.dp8.zero3.attn=flash4")
+                .status()
+                .message(),
+            "layout = tp1.cp1.pp1.dp8.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b.attn=flash4: the "
+            "device does not run attn=flash4; it runs flash2, flash1, cudnn, sdpa, fused_softmax, "
+            "eager");
+  EXPECT_TRUE(Answer("verl", FindCluster("b200", 8).value(), "tp1.pp1.dp8.zero3.attn=flash4").ok());
 }
 
 TEST(DefaultAttention, IsWhatTheEstimateIsAbout) {

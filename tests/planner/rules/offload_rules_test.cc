@@ -1,5 +1,6 @@
 #include "planner/rules/offload_rules.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -34,6 +35,19 @@ TEST(OffloadRules, NameTheFigureThatAClusterLacks) {
   EXPECT_EQ(Sentence(test, "tp1.pp1.dp8.offload=act:4+opt"),
             "offload= needs the cluster's host: its host.memory_bytes_per_s is not there; must be "
             "what the data sheet of its nodes says");
+}
+
+TEST(OffloadRules, APagedOptimizerNeedsTheHostAndItsMemory) {
+  TestContext test = OffloadContext("llama-2-7b", 4096, 64);
+  test.training.optimizer = kPagedAdamW;
+  test.cluster.device.memory_bytes = int64_t{64} << 30;
+  EXPECT_EQ(Sentence(test, "tp1.pp1.dp8.rc=full"), "");
+  test.cluster.host.memory_bytes = int64_t{1} << 30;
+  EXPECT_THAT(Sentence(test, "tp1.pp1.dp8.rc=full"),
+              testing::HasSubstr("to their host, whose memory is 1.00 GiB"));
+  test.cluster.host.memory_bytes = 0;
+  EXPECT_THAT(Sentence(test, "tp1.pp1.dp8.rc=full"),
+              testing::HasSubstr("a paged optimizer needs the cluster's host"));
 }
 
 TEST(OffloadRules, MoveNoMoreLayersThanTheFullestChunkHas) {

@@ -42,5 +42,19 @@ TEST(AskedFor, AnOffloadThatNothingCanDoIsRefusedWithTheReason) {
   EXPECT_TRUE(AskFor("rtx-3090:8,ram=512GB", "deepspeed", "opt,opt+param").ok());
 }
 
+TEST(AskedFor, APagedOptimizerWithoutFiguresOfTheHostIsRefused) {
+  PlanQuery query = {.model = {"llama-3-8b", ""},
+                     .cluster = {"rtx-3090", ""},
+                     .framework = {"hf-fsdp2", ""},
+                     .devices = 8,
+                     .training = {.seq_len = 2048, .global_batch = 64, .optimizer = kPagedAdamW}};
+  EXPECT_EQ(CheckAskedFor(Resolve(query, /*host_cores=*/2).value()).message(),
+            "optimizer = paged-adamw: a paged optimizer needs the cluster's host: its "
+            "host.memory_bytes is not there; must be what the data sheet of its nodes says, such "
+            "as --cluster NAME,ram=512GB");
+  query.cluster.name = "rtx-3090:8,ram=512GB";
+  EXPECT_TRUE(CheckAskedFor(Resolve(query, /*host_cores=*/2).value()).ok());
+}
+
 }  // namespace
 }  // namespace meshwright::planner

@@ -29,7 +29,9 @@ TEST(RunOptions, AreReadAsTheyAreWritten) {
   for (const char* value : {"plain", "fused", "chunked:2", "chunked:4096"}) {
     EXPECT_EQ(Again("loss", value), value);
   }
-  for (const char* value : {"none", "1", "2048"}) EXPECT_EQ(Again("documents", value), value);
+  for (const char* value : {"none", "1", "2048", "padded", "padded:700"}) {
+    EXPECT_EQ(Again("documents", value), value);
+  }
   for (const char* value : {"default", "on", "off"}) EXPECT_EQ(Again("compile", value), value);
   for (const char* value : {"default", "none", "attention", "layer", "iteration"}) {
     EXPECT_EQ(Again("cuda_graphs", value), value);
@@ -58,7 +60,8 @@ TEST(RunOptions, OthersAreRefusedByName) {
   for (const char* name : {"compile", "cuda_graphs", "dispatcher"}) {
     for (const char* value : {"", "yes", "On"}) EXPECT_EQ(Again(name, value), name) << value;
   }
-  for (const char* value : {"", "0", "-1", "many", "16777217"}) {
+  for (const char* value :
+       {"", "0", "-1", "many", "16777217", "padded:", "padded:0", "padded700"}) {
     EXPECT_EQ(Again("documents", value), "documents") << value;
   }
 }

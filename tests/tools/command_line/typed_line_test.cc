@@ -138,11 +138,12 @@ TEST(TypedLine, FieldsAreNamedAsTheFlagThatWasTyped) {
   ExpectRefused(
       {"schedule", "--layout", "tp1.pp4.dp1", "--model", "llama-3-8b", "--cluster", "h100"},
       "--seq-len is required: must be a whole number");
-  ExpectRefused({"schedule", "--layout", "mb4"}, "meshwright: --layout mb4: must have at least one of tp, pp and dp");
+  ExpectRefused({"schedule", "--layout", "mb4"},
+                "meshwright: --layout mb4: must have at least one of tp, pp and dp");
   ExpectRefused({"schedule", "--layout", "tp1.pp4.dp1.sched=zb_v", "--micro-batches", "4"},
                 "meshwright: --layout: vpp = 1: sched=zb_v takes vpp 2");
   ExpectRefused({"schedule", "--layout", "tp1.pp4.dp1.attn=best", "--micro-batches", "4"},
-                "meshwright: --layout: attn = best: must be one of flash3");
+                "meshwright: --layout: attn = best: must be one of flash4");
   const std::vector<std::string> drawn = {"schedule", "--layout", "tp1.pp4.dp1", "--micro-batches",
                                           "4"};
   ExpectRefused(With(drawn, {"-o", "x.png"}), "meshwright: -o x.png: must end in .json");

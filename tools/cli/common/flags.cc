@@ -123,6 +123,14 @@ void QueryFlags::AddTrainingWithoutBatch(CLI::App& app) {
   AddArithmetic(app);
 }
 
+void AddOptimizer(CLI::App& app, std::string& optimizer) {
+  std::vector<std::string> names;
+  for (const planner::Optimizer& known : planner::kOptimizers) names.emplace_back(known.name);
+  command_line::TakeWords(
+      app.add_option("--optimizer", optimizer, "What updates the weights")->capture_default_str(),
+      names);
+}
+
 void QueryFlags::AddArithmetic(CLI::App& app) {
   command_line::TakeWords(
       app.add_option("--dtype", dtype,
@@ -130,9 +138,7 @@ void QueryFlags::AddArithmetic(CLI::App& app) {
                      "without bf16, on processor cores fp32"),
       {"bf16", "fp16", "fp32", "fp64", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8",
        "nvfp4"});
-  command_line::TakeWords(
-      app.add_option("--optimizer", optimizer, "What updates the weights")->capture_default_str(),
-      {"adamw", "muon", "sgd", "lion", "adafactor"});
+  AddOptimizer(app, optimizer);
   app.add_option("--imbalance", imbalance,
                  "Tokens of the fullest rank's experts, divided by the mean over ranks")
       ->capture_default_str()

@@ -21,6 +21,9 @@ namespace meshwright::cli {
 
 // Adds --plot FILE.svg, for a command that draws its answer. `what` is the flag's description.
 void AddPlot(CLI::App& app, std::string& path, const std::string& what);
+
+// Adds --optimizer, which takes the names of planner::kOptimizers. `optimizer` holds the default.
+void AddOptimizer(CLI::App& app, std::string& optimizer);
 // Claims the file of --plot as CommandFiles::Claim() does. Returns InvalidArgument if the path does
 // not end in .svg.
 absl::StatusOr<OutputFile> ClaimPlot(CommandFiles& files, const std::string& path);
@@ -46,7 +49,7 @@ struct QueryFlags {
   std::string framework = "megatron";
   int64_t devices = 0;
   bool needs_devices = false;  // set by AddCluster()
-  std::string sizes;  // --gpus of a command that takes a range (AddClusterOfSizes())
+  std::string sizes;           // --gpus of a command that takes a range (AddClusterOfSizes())
   int64_t seq_len = 0;
   int64_t global_batch = 0;
   int64_t global_batch_tokens = 0;  // if not 0, in place of global_batch

@@ -34,6 +34,7 @@ struct ExportFlags {
   int64_t global_batch = 0;  // 0: one micro-batch for every pipeline rank
   std::optional<int32_t> devices_per_node;
   std::string dtype = "bf16";
+  std::string optimizer = std::string(planner::kAdamW.name);
   std::string launch;  // empty: the framework's file, or torchrun's script
   std::string batch_template;
   std::array<std::string, planner::kRunOptions.size()> options;  // empty: the framework's default
@@ -67,6 +68,7 @@ absl::StatusOr<planner::ExportQuestion> ReadExportQuestion(const ExportFlags& fl
   training.seq_len = flags.seq_len.value_or(0);
   training.global_batch = flags.global_batch;
   ASSIGN_OR_RETURN(training.precision, planner::ParsePrecision(flags.dtype));
+  ASSIGN_OR_RETURN(training.optimizer, planner::ParseOptimizer(flags.optimizer));
   if (!question.model.train.empty()) {
     ASSIGN_OR_RETURN(training.options.train, planner::ParseTrainedParts(question.model.train));
   }
@@ -134,6 +136,7 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
       command->add_option("--dtype", flags->dtype, "Number format of the matrix products"),
       {"bf16", "fp16", "fp32", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8", "nvfp4"})
       ->capture_default_str();
+  AddOptimizer(*command, flags->optimizer);
   command_line::TakeWords(
       command->add_option(
           "--launch", flags->launch,

@@ -160,11 +160,13 @@ void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRa
 }
 
 std::string SettingsText(const planner::PlanQuery& query,
-                         const planner::ParameterCounts& parameters) {
+                         const planner::ParameterCounts& parameters,
+                         planner::AttentionKernel attention) {
   const int64_t tokens = query.training.global_batch * query.training.seq_len;
   const std::string batch = absl::StrCat(BatchText(query), " (", FormatCount(tokens), " tokens)");
   return absl::StrCat(query.model.name, " (", ParametersText(parameters), ")",
-                      TrainingText(query, batch));
+                      TrainingText(query, batch), ", attention ",
+                      AbslView(planner::AttentionKernelName(attention)));
 }
 
 std::string IntervalSentence(const planner::Estimate& estimate) {

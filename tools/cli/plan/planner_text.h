@@ -35,9 +35,11 @@ void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRa
 void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>& notes,
                 const TextStyle& style, std::ostream& out);
 
-// Returns the model with its parameters, the training and the framework of the query.
+// Returns the model with its parameters, the training, the framework of the query and its attention
+// kernel.
 std::string SettingsText(const planner::PlanQuery& query,
-                         const planner::ParameterCounts& parameters);
+                         const planner::ParameterCounts& parameters,
+                         planner::AttentionKernel attention);
 // Returns between which steps and peaks 80 % of runs like this one lie.
 std::string IntervalSentence(const planner::Estimate& estimate);
 

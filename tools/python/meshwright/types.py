@@ -36,10 +36,12 @@ class _Memory(TypedDict):
 class Memory(_Memory, total=False):
     """Peak memory of the fullest device, by part.
 
+    paged_bytes: Part of host_bytes that a paged optimizer moved there, bytes
     correction_bytes: Bytes that the user's own runs needed beyond the other parts; below 0 if they needed less. 0
         unless the request has `measured`
     """
 
+    paged_bytes: int
     correction_bytes: int
 
 
@@ -1027,9 +1029,10 @@ class _ClusterDevice(TypedDict):
     matmul_limit: Largest share of the peak that a matmul benchmark reaches
     attention_efficiency: Share of the peak that causal attention reaches
     attention_half_seq: Sequence length at which it reaches half of that
-    flash1_ratio: Rate over FlashAttention-2's
-    flash3_ratio: Rate over FlashAttention-2's
-    cudnn_ratio: Rate over FlashAttention-2's
+    flash1_ratio: Rate over FlashAttention-2's; 0 where it does not run
+    flash3_ratio: Rate over FlashAttention-2's; 0 where it does not run
+    flash4_ratio: Rate over FlashAttention-2's; 0 where it does not run
+    cudnn_ratio: Rate over FlashAttention-2's; 0 where it does not run
     straggler_sigma: Spread of device speeds, a share
     step_time_sigma: Spread of measured over predicted step times
     kernel_launch_s: Host time of one kernel, seconds; 4.5 us by default
@@ -1054,6 +1057,7 @@ class _ClusterDevice(TypedDict):
     attention_half_seq: float
     flash1_ratio: float
     flash3_ratio: float
+    flash4_ratio: float
     cudnn_ratio: float
     straggler_sigma: float
     step_time_sigma: float
@@ -1919,6 +1923,7 @@ class _EstimateAnswer(TypedDict):
     tower_parameters: Number of parameters in `parameters` that belong to towers (encoders of images); 0 without a
         tower
     mtp_parameters: Number of parameters, in addition to `parameters`, of the layers that predict further tokens
+    attention_kernel: Attention kernel that the layout runs, such as "flash2"
     parameters_per_gpu: Number of parameters with which the device with the most computes, before ZeRO divides them
     micro_batches: Number of micro-batches that a rank runs in a step, one after the other (gradient accumulation)
     tokens_per_step: Number of tokens of a step over all ranks
@@ -1965,6 +1970,7 @@ class _EstimateAnswer(TypedDict):
     active_parameters: int
     tower_parameters: int
     mtp_parameters: int
+    attention_kernel: str
     parameters_per_gpu: int
     micro_batches: int
     tokens_per_step: int
@@ -3036,6 +3042,7 @@ class _RecommendAnswer(TypedDict):
     tower_parameters: Number of parameters in `parameters` that belong to towers (encoders of images); 0 without a
         tower
     mtp_parameters: Number of parameters, in addition to `parameters`, of the layers that predict further tokens
+    attention_kernel: Attention kernel of layouts that name none, such as "flash2"
     rests_on: Evidence behind the figures
     funnel: Numbers of points that each pass of the search dropped
     elapsed_s: Time of the whole command, seconds
@@ -3053,6 +3060,7 @@ class _RecommendAnswer(TypedDict):
     active_parameters: int
     tower_parameters: int
     mtp_parameters: int
+    attention_kernel: str
     rests_on: RestsOn
     funnel: Funnel
     elapsed_s: float

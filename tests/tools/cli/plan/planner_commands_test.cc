@@ -546,7 +546,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "llama-3-8b has none; must be 1"},
         BadInput{"BadOptimizer",
                  Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--optimizer", "adam"}),
-                 "--optimizer adam: must be adamw, muon, sgd, lion or adafactor"},
+                 "--optimizer adam: must be adamw, muon, sgd, lion, adafactor or paged-adamw"},
         BadInput{"BadDtype", Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--dtype", "fp8"}),
                  "must be bf16, fp16, fp32, fp64, fp8-delayed"}),
     [](const auto& test) { return test.param.name; });

@@ -178,7 +178,7 @@ TEST_F(ValidateCommandTest, OptionsOfARunAreColumnsAndNotes) {
   ASSERT_GE(lines.size(), 5u);
   EXPECT_NE(lines[2].substr(2), lines[1].substr(2));  // behind the number of the row
   EXPECT_EQ(lines[3].substr(2), lines[2].substr(2));
-  EXPECT_THAT(lines[4], HasSubstr("documents = many: must be none or a mean length"));
+  EXPECT_THAT(lines[4], HasSubstr("documents = many: must be N; padded; padded:N or none"));
   const std::string help = RunCommand({"validate", "--help"}).out;
   for (const std::string_view option : planner::OptionNames()) {
     EXPECT_THAT(help, HasSubstr(std::string(option))) << "columns";

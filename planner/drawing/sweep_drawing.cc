@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "base/text/amounts.h"
 #include "planner/drawing/scatter_panel.h"
 #include "planner/drawing/svg.h"
 
@@ -146,8 +147,8 @@ std::vector<std::string> SweepLines(absl::Span<const DrawnTrial> trials) {
     if (trial.predicted_s) axis[place(*trial.predicted_s)] = 'o';
     axis[place(*trial.step_s)] = '*';
     best_s = std::min(best_s.value_or(*trial.step_s), *trial.step_s);
-    lines.push_back(absl::StrFormat("%5d  |%s|  %.4g s, best %.4g s", trial.number, axis,
-                                    *trial.step_s, *best_s));
+    lines.push_back(absl::StrFormat("%5d  |%s|  %s, best %s", trial.number, axis,
+                                    Seconds(*trial.step_s), Seconds(*best_s)));
   }
   return lines;
 }

@@ -248,16 +248,17 @@ inline constexpr std::array kLayoutKeys = {
          .burden_of = [](const Layout& layout) { return layout.zero; },
          .change_order = 60,
          .column = "zero_stage",
-         .help = "what data-parallel ranks shard: 1 optimizer, 2 and gradients, 3 and weights"}),
+         .help = "data-parallel ranks shard: 1 optimizer, 2 gradients too, 3 weights too"}),
     layout_key::Numbered<&Layout::sequence_parallel>(
-        KeyKind::kSwitch, {.name = "sp",
-                           .text = KeyText::kPrinted,
-                           .low = 0,
-                           .high = 1,
-                           .distance = KeyDistance::kSteps,
-                           .change_order = 50,
-                           .column = "seq_parallel",
-                           .help = "1: norms are divided over tp too (sequence parallel)"}),
+        KeyKind::kSwitch,
+        {.name = "sp",
+         .text = KeyText::kPrinted,
+         .low = 0,
+         .high = 1,
+         .distance = KeyDistance::kSteps,
+         .change_order = 50,
+         .column = "seq_parallel",
+         .help = "1: sequence parallelism, which divides norms over the tp ranks too"}),
     layout_key::RecomputeKey(
         {.name = "rc",
          .text = KeyText::kPrinted,
@@ -266,7 +267,8 @@ inline constexpr std::array kLayoutKeys = {
          .burden_of = [](const Layout& layout) { return static_cast<int32_t>(layout.recompute); },
          .change_order = 120,
          .column = "act_ckpt",
-         .help = "what the backward runs again: none, selective, full, block:N or modules",
+         .help = "what the backward recomputes: none, selective, full, block:N (N layers of each "
+                 "chunk), or modules",
          .value = FormatRecompute,
          .read = ParseRecompute}),
     layout_key::Word<&Layout::schedule>(
@@ -309,7 +311,8 @@ inline constexpr std::array kLayoutKeys = {
          .burden = Burden::kAxes,
          .change_order = 70,
          .column = "hs",
-         .help = "HSDP: ranks among which ZeRO divides states; 0: all of dp * cp"}),
+         .help =
+             "HSDP: ZeRO shards over hs ranks, copies beyond them; 0: over all dp * cp"}),
     layout_key::Text<&Layout::stages>(
         {.name = "stages",
          .accepts = "layers of each virtual stage such as 1+30x2+0",
@@ -318,7 +321,8 @@ inline constexpr std::array kLayoutKeys = {
          .change_order = 80,
          .column = "stages",
          .column_in_words = false,
-         .help = "layers of each virtual stage in order; none: the framework's own split",
+         .help = "layers of each virtual stage in order (4x6: 4 stages of 6 layers); none: the "
+                 "framework's own split",
          .value = [](const Layout& layout) { return FormatStageSplit(layout.stages); },
          .read = layout_key::ReadStages}),
     layout_key::Text<&Layout::offload>(
@@ -348,6 +352,8 @@ constexpr size_t IndexOf(const LayoutKey& key) {
 }
 
 bool HasDefault(const LayoutKey& key, const Layout& layout);
+// Returns whether ShortLayout() writes the key.
+bool IsInShortText(const LayoutKey& key, const Layout& layout);
 
 // Returns the value that the text form has after the name: "4", "1f1b", "act:8". Returns an empty
 // text for the default of a kernel, `stages` or `offload`, which the text form does not name.

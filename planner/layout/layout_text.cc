@@ -1,5 +1,5 @@
-// The text form of layouts: FormatLayout() and ParseLayout() of planner/layout/layout.h, as the
-// table of keys has it.
+// The text form of layouts: FormatLayout(), ShortLayout() and ParseLayout() of
+// planner/layout/layout.h, as the table of keys has it.
 #include <array>
 #include <vector>
 
@@ -75,14 +75,17 @@ std::string FormatLayout(const Layout& layout) {
   return text;
 }
 
-std::string ShortLayout(const Layout& layout) {
+bool IsInShortText(const LayoutKey& key, const Layout& layout) {
+  if (key.name == "dp" && layout.devices() == 1) return true;  // a text needs at least one axis
   Layout usual;
   usual.schedule = UsualSchedule(layout);
-  const bool is_one_device = layout.devices() == 1;
+  return !key.same(layout, usual);
+}
+
+std::string ShortLayout(const Layout& layout) {
   std::string text;
   for (const LayoutKey& key : kLayoutKeys) {
-    const bool is_only_axis = is_one_device && key.name == "dp";
-    if (is_only_axis || !key.same(layout, usual)) AppendKey(key, layout, text);
+    if (IsInShortText(key, layout)) AppendKey(key, layout, text);
   }
   return text;
 }

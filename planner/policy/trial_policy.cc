@@ -184,7 +184,7 @@ std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& option
   switch (choice.stop) {
     case TrialStop::kGain:
       return absl::StrFormat(
-          "no other layout is expected to be faster by %.1f %% of the best: at most %.2g %%%s",
+          "no other layout is expected to be faster than the best by %.1f %%: at most by %.2g %%%s",
           100.0 * options.min_gain, gain(),
           choice.own_noise > 0.0
               ? absl::StrFormat(
@@ -192,10 +192,12 @@ std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& option
                     100.0 * choice.own_noise)
               : std::string());
     case TrialStop::kTrials:
-      return absl::StrCat("it has as many trials as it may, ", options.max_trials,
-                          choice.gain
-                              ? absl::StrFormat("; another is expected to gain %.2g %%", gain())
-                              : std::string());
+      return absl::StrCat(
+          "the limit of ", options.max_trials, options.max_trials == 1 ? " trial" : " trials",
+          " is reached",
+          choice.gain ? absl::StrFormat(
+                            "; another is expected to be faster than the best by %.2g %%", gain())
+                      : std::string());
     case TrialStop::kNothingFits:
       return absl::StrFormat(
           "every layout that is left runs out of memory with a probability of at least %.2g",
@@ -213,7 +215,7 @@ std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& option
         belief.step_s, belief.oom_probability);
   }
   return absl::StrFormat(
-      "expected to be faster by %.2g %% of the best: %.4g s within %.1f %%, out of memory with a "
+      "expected to be faster than the best by %.2g %%: %.4g s within %.1f %%, out of memory with a "
       "probability of %.2g",
       gain(), belief.step_s, 100.0 * belief.spread, belief.oom_probability);
 }

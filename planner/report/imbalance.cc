@@ -39,12 +39,12 @@ std::optional<ImbalanceEffect> OtherImbalance(const EstimateContext& context,
 
 std::string ImbalanceNote(double imbalance) {
   if (imbalance == 1.0) {
-    return "every rank's experts are taken to get as many tokens (imbalance 1); --imbalance R "
-           "plans "
-           "for a fullest rank with R times the mean";
+    return "every rank's experts are assumed to get equally many tokens (--imbalance 1); "
+           "--imbalance 1.5 plans for a rank whose experts get 1.5 times the mean";
   }
-  return absl::StrFormat("the fullest rank's experts are taken to get %g times the mean of tokens",
-                         imbalance);
+  return absl::StrFormat(
+      "the fullest rank's experts are assumed to get %g times the mean number of tokens",
+      imbalance);
 }
 
 }  // namespace meshwright::planner

@@ -18,8 +18,9 @@ std::string AgainstBest(const UserLayoutReport& report, const SearchResult& resu
   std::string slower =
       absl::StrCat(steps, ", ", Percent(report.slower), " slower", Reasons(report.because));
   if (report.slower > result.ties.within) return slower;
-  return absl::StrCat(slower, "; that is a tie: steps that differ by less than ",
-                      Percent(result.ties.within), " are the same to the estimate");
+  return absl::StrCat(
+      slower, "; that is a tie: the estimate can't tell apart steps that differ by less than ",
+      Percent(result.ties.within));
 }
 
 std::string SentenceOn(const UserLayoutReport& report, const SearchResult& result,

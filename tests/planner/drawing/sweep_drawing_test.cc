@@ -18,11 +18,12 @@ const std::vector<DrawnTrial> kTrials = {
     {.number = 7, .predicted_s = std::nullopt, .step_s = 1.3, .state = "ok"}};
 
 TEST(SweepDrawing, ALineATrialShowsMeasuredPredictedAndTheBestSoFar) {
-  EXPECT_THAT(SweepLines(kTrials),
-              ElementsAre("    1  |o                                      *|  1.4 s, best 1.4 s",
-                          "    9  oom",
-                          "    4  |                    *                   |  1.2 s, best 1.2 s",
-                          "    7  |                             *          |  1.3 s, best 1.2 s"));
+  EXPECT_THAT(
+      SweepLines(kTrials),
+      ElementsAre("    1  |o                                      *|  1.40 s, best 1.40 s",
+                  "    9  oom",
+                  "    4  |                    *                   |  1.20 s, best 1.20 s",
+                  "    7  |                             *          |  1.30 s, best 1.20 s"));
 }
 
 TEST(SweepDrawing, OneStepIsNoPicture) {

@@ -129,8 +129,9 @@ TEST(TrialPolicy, StopsWhereNoGainIsWorthATrial) {
   EXPECT_EQ(choice.next, std::nullopt);
   EXPECT_EQ(choice.stop, TrialStop::kGain);
   EXPECT_THAT(choice.gain, Optional(testing::Lt(0.01)));
-  EXPECT_THAT(ReasonOf(choice, {}),
-              HasSubstr("no other layout is expected to be faster by 1.0 % of the best: at most "));
+  EXPECT_THAT(
+      ReasonOf(choice, {}),
+      HasSubstr("no other layout is expected to be faster than the best by 1.0 %: at most by "));
   // The same sweep goes on where less is worth a trial.
   EXPECT_TRUE(ChooseTrial(candidates, {{Measured(0, 1.0)}}, {.min_gain = 1e-9}).next.has_value());
 }
@@ -187,8 +188,10 @@ TEST(TrialPolicy, StopsAfterItsTrials) {
   const TrialPolicyOptions options = {.max_trials = 1};
   const TrialChoice choice = ChooseTrial(candidates, {{Measured(0, 1.0)}}, options);
   EXPECT_EQ(choice.stop, TrialStop::kTrials);
-  EXPECT_THAT(ReasonOf(choice, options),
-              HasSubstr("it has as many trials as it may, 1; another is expected to gain"));
+  EXPECT_THAT(
+      ReasonOf(choice, options),
+      HasSubstr(
+          "the limit of 1 trial is reached; another is expected to be faster than the best by"));
 }
 
 TEST(TrialPolicy, ExpectsTheImprovementOfANormalLogarithm) {

@@ -101,7 +101,7 @@ TEST_F(ChoosingTest, TheTrialThatIsWorthMostRunsNextAndTheSweepStopsByItself) {
   const EngineOutput third = Settle(Finish("a", Key(3), 0.9));
   EXPECT_THAT(Given(third), IsEmpty());
   EXPECT_THAT(EndReason(third), HasSubstr("2 trials: 2 ok; no other layout is expected to be "
-                                          "faster by 1.0 % of the best: at most"));
+                                          "faster than the best by 1.0 %: at most by"));
   EXPECT_EQ(core_.FindSweep("s1"), nullptr);
 }
 
@@ -153,7 +153,7 @@ TEST_F(ChoosingTest, ItRunsNoMoreTrialsThanItMay) {
   Settle(Connect("a", 7));
   Settle(AddSweep({OpenSummary(1, "tp1.pp1.dp8", 1.0), OpenSummary(2, "tp4.pp2.dp1", 1.0)}, 1));
   EXPECT_THAT(EndReason(Settle(Finish("a", Key(1), 1.0))),
-              HasSubstr("1 trial: 1 ok; it has as many trials as it may, 1"));
+              HasSubstr("1 trial: 1 ok; the limit of 1 trial is reached"));
 }
 
 TEST_F(ChoosingTest, WhereNothingFitsItCostsNoTrialAndSaysSo) {

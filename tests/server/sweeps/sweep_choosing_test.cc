@@ -54,7 +54,8 @@ TEST_F(SweepChoosingTest, RunsWhatIsWorthItAndStops) {
   }
   const auto sweep = store_->GetSweep("s");
   EXPECT_EQ(StateOf("s"), "finished");
-  EXPECT_THAT(sweep->reason, HasSubstr("no other layout is expected to be faster by 1.0 %"));
+  EXPECT_THAT(sweep->reason,
+              HasSubstr("no other layout is expected to be faster than the best by 1.0 %"));
   EXPECT_LE(sweep->trial_counts.total(), 3);
   const auto attempts = store_->ListAttempts(sweep->id, a->assigned[0].trial);
   EXPECT_THAT(attempts->front().decision, HasSubstr("the fastest by its estimate"));

@@ -45,9 +45,8 @@ std::string WhyAboveOne(double mfu, double mfu_causal, double peak_flops) {
                         "cluster file here with `meshwright benchmark`");
   }
   if (mfu > 1.0) {
-    return "MFU above 100 %: PaLM's N counts both embeddings, of which one is never multiplied, "
-           "and "
-           "attention as if it were not causal; the causal MFU counts neither";
+    return "MFU above 100 %: PaLM's definition counts the input embedding, which is never "
+           "multiplied, and attention as if it were not causal; the causal MFU counts neither";
   }
   return "";
 }

@@ -1,6 +1,7 @@
 #include "tools/cli/plan/estimate_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "tools/cli/common/legend.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/prose.h"
 #include "tools/cli/io/table.h"
@@ -47,8 +49,8 @@ void PrintFit(const planner::EstimateAnswer& answer, const TextStyle& style, std
       << (answer.fits() ? "fits under the 80 % rule with " : "over the 80 % rule by ")
       << FormatBytes(std::abs(spare)) << (answer.fits() ? " to spare" : "")
       << "; probability of running out of memory " << FormatPercent(e.oom_probability)
-      << "\n  80 % of runs like this one peak at " << FormatBytes(e.peak_low_bytes) << " to "
-      << FormatBytes(e.peak_high_bytes) << "\n";
+      << "\n  runs likely peak at " << FormatBytes(e.peak_low_bytes) << " to "
+      << FormatBytes(e.peak_high_bytes) << " (80 % interval)\n";
   const planner::Explanation& why = answer.explanation;
   if (why.experts) out << "  " << why.experts->sentence << "\n";
   if (why.latent_attention) out << "  " << why.latent_attention->sentence << "\n";
@@ -73,8 +75,8 @@ void PrintTimeTable(const planner::RankedLayout& ranked, std::ostream& out) {
   table.Print(out);
   out << "  " << planner::TimeSentence(ranked) << "\n";
   if (e.step_high_s > e.step_low_s) {
-    out << "  80 % of runs like this one take " << FormatSeconds(e.step_low_s) << " to "
-        << FormatSeconds(e.step_high_s) << " per step\n";
+    out << "  runs likely take " << FormatSeconds(e.step_low_s) << " to "
+        << FormatSeconds(e.step_high_s) << " a step (80 % interval)\n";
   }
 }
 
@@ -100,19 +102,22 @@ void PrintDetails(const planner::PlanQuery& query, const planner::EstimateAnswer
       FormatCount(static_cast<int64_t>(e.tokens_per_s)));
 }
 
+// Returns the memory of a device.
+int64_t DeviceBytes(const planner::Estimate& e) {
+  return std::llround(static_cast<double>(e.memory.total_bytes()) / e.fraction_of_device);
+}
+
 // Returns "tp2.dp32.zero1.sp1 trains llama-3-8b on 64 x h100 in 3.55 s a step …", or that it does
 // not fit.
 std::string VerdictSentence(const planner::PlanQuery& query, const planner::EstimateAnswer& answer,
                             const TextStyle& style) {
   const planner::Estimate& e = answer.estimate;
-  const int64_t spare = answer.allowed_bytes - e.memory.total_bytes();
-  const std::string where =
-      absl::StrCat(query.model.name, " on ", FormatCount(query.devices), " x ", query.cluster.name);
+  const std::string where = absl::StrCat(query.model.name, " on ", DevicesText(query));
   const std::string need = absl::StrCat(
-      FormatGib(e.memory.total_bytes()), " GiB on the fullest device (",
-      FormatPercent(e.fraction_of_device), " of its memory), ", answer.fits() ? "under" : "over",
-      " the 80 % rule by ", FormatGib(std::abs(spare)), " GiB; P(OOM) is ",
-      FormatPercent(e.oom_probability), ".");
+      FormatGib(e.memory.total_bytes()), " GiB on the fullest device, ",
+      FormatPercent(e.fraction_of_device), " of its ", FormatGib(DeviceBytes(e)),
+      " GiB; a layout fits if it fills at most 80 % (", FormatGib(answer.allowed_bytes),
+      " GiB). P(OOM) is ", FormatPercent(e.oom_probability), ".");
   const std::string steps =
       absl::StrCat(FormatCount(answer.micro_batches),
                    answer.micro_batches == 1 ? " micro-batch" : " micro-batches");
@@ -158,8 +163,10 @@ void PrintParts(const planner::EstimateAnswer& answer, std::ostream& out) {
   step.resize(rows);
   memory.push_back({"total", FormatGib(m.total_bytes()), ""});
   step.push_back({"step", absl::StrFormat("%.4f", time.step_s()), ""});
-  Table table({absl::StrCat("memory, pipeline rank ", m.pipeline_rank), "GiB", "share", "| time",
-               "seconds", "share"});
+  const std::string device = answer.layout.pp > 1
+                                 ? absl::StrCat("memory, pipeline rank ", m.pipeline_rank)
+                                 : std::string("memory of a device");
+  Table table({device, "GiB", "share", "| time", "seconds", "share"});
   for (size_t i = 0; i < memory.size(); ++i) {
     table.Add({memory[i].name, memory[i].amount, memory[i].share, "| " + step[i].name,
                step[i].amount, step[i].share});
@@ -192,6 +199,9 @@ void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswe
   PrintProse(IntervalSentence(answer.estimate), out);
   out << "\n";
   PrintParts(answer, out);
+  Legend legend;
+  legend.AddWordsOf({answer.layout});
+  legend.Print(out);
   out << "\n";
   PrintReasons(answer, style, out);
   out << "\n";

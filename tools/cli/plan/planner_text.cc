@@ -100,11 +100,14 @@ std::string BriefEvidence(const planner::PresetEvidence& preset) {
                       preset.rows == 1 ? " measured run)" : " measured runs)");
 }
 
+// Returns how the user's own runs took part, after a separator; empty if no run did.
 std::string WhoseRuns(const planner::RestsOn& rests_on) {
   const size_t own = rests_on.measured.size();
-  if (own > 0) return absl::StrCat("corrected by ", own, own == 1 ? " run" : " runs", " of yours");
-  const bool is_fitted_to_own = rests_on.level == planner::EvidenceLevel::kFittedSource;
-  return is_fitted_to_own ? "among them runs of yours" : "none of them yours";
+  if (own > 0) return absl::StrCat(", corrected by ", own, " of your runs");
+  if (rests_on.level == planner::EvidenceLevel::kFittedSource)
+    return "; some of them are your runs";
+  const bool has_runs = rests_on.cluster.rows + rests_on.framework.rows > 0;
+  return has_runs ? "; none of these runs is yours" : "";
 }
 
 // Returns which of the two presets has no measured run; empty if both have some.
@@ -119,13 +122,13 @@ std::string NeverMeasured(const planner::RestsOn& rests_on) {
 }
 
 std::string BriefEvidence(const planner::RestsOn& rests_on) {
-  std::string text = absl::StrCat("rests on ", BriefEvidence(rests_on.cluster), " and ",
-                                  BriefEvidence(rests_on.framework), ", ", WhoseRuns(rests_on));
+  std::string text = absl::StrCat("Estimates rest on ", BriefEvidence(rests_on.cluster), " and ",
+                                  BriefEvidence(rests_on.framework), WhoseRuns(rests_on), ".");
   std::vector<std::string> reasons = rests_on.uncovered;
   const std::string never = NeverMeasured(rests_on);
   if (!never.empty()) reasons.insert(reasons.begin(), never);
   if (!reasons.empty()) {
-    absl::StrAppend(&text, "; the interval is wider: ", absl::StrJoin(reasons, "; "));
+    absl::StrAppend(&text, " The interval is wider: ", absl::StrJoin(reasons, "; "), ".");
   }
   return text;
 }
@@ -135,7 +138,7 @@ std::string BriefEvidence(const planner::RestsOn& rests_on) {
 void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>& notes,
                 const TextStyle& style, std::ostream& out) {
   if (style.details) {
-    out << "rests on " << rests_on.sentence << "\n";
+    out << "Estimates rest on " << rests_on.sentence << "\n";
   } else {
     PrintProse(BriefEvidence(rests_on), out);
   }
@@ -169,12 +172,19 @@ std::string SettingsText(const planner::PlanQuery& query,
                       AbslView(planner::AttentionKernelName(attention)));
 }
 
+std::string DevicesText(const planner::PlanQuery& query) {
+  return absl::StrCat(FormatCount(query.devices), query.devices == 1 ? " device (" : " devices (",
+                      query.cluster.name, ")");
+}
+
 std::string IntervalSentence(const planner::Estimate& estimate) {
-  const std::string peaks = absl::StrCat("peak at ", FormatGib(estimate.peak_low_bytes), " to ",
-                                         FormatGib(estimate.peak_high_bytes), " GiB.");
-  if (estimate.step_high_s <= estimate.step_low_s) return "80 % of such runs " + peaks;
-  return absl::StrCat("80 % of such runs take ", FormatSeconds(estimate.step_low_s), " to ",
-                      FormatSeconds(estimate.step_high_s), " a step and ", peaks);
+  std::string step;
+  if (estimate.step_high_s > estimate.step_low_s) {
+    step = absl::StrCat(FormatSeconds(estimate.step_low_s), " to ",
+                        FormatSeconds(estimate.step_high_s), " a step and ");
+  }
+  return absl::StrCat("Runs likely take ", step, FormatGib(estimate.peak_low_bytes), " to ",
+                      FormatGib(estimate.peak_high_bytes), " GiB (80 % interval).");
 }
 
 }  // namespace meshwright::cli

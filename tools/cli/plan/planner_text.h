@@ -40,7 +40,10 @@ void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>
 std::string SettingsText(const planner::PlanQuery& query,
                          const planner::ParameterCounts& parameters,
                          planner::AttentionKernel attention);
-// Returns between which steps and peaks 80 % of runs like this one lie.
+// Returns the devices of the query, such as "64 devices (h100:8x8)".
+std::string DevicesText(const planner::PlanQuery& query);
+// Returns between which steps and peaks 80 % of runs like this one lie: "Runs likely take 3.06 s to
+// 4.14 s a step and 53.63 to 72.31 GiB (80 % interval)."
 std::string IntervalSentence(const planner::Estimate& estimate);
 
 }  // namespace meshwright::cli

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "planner/search/front.h"
+#include "tools/cli/common/legend.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/prose.h"
 #include "tools/cli/io/table.h"
@@ -92,13 +93,11 @@ void PrintTies(const planner::SearchResult& result, const TextStyle& style, std:
   const planner::Ties& ties = result.ties;
   const std::string within = FormatPercent(ties.within);
   if (ties.count <= 1) {
-    out << "No other layout is within the " << within
-        << " of the first that the estimate can't tell apart.\n\n";
+    out << "No other layout ties with the first: none is within " << within << " of it.\n\n";
     return;
   }
   out << FormatCount(ties.count) << " layouts tie: within " << within
-      << " of the first, which is closer than the estimate can tell apart. The simplest of them "
-         "first:\n";
+      << ", the estimate can't tell layouts apart. The simplest first:\n";
   Table table({"layout", "GiB/device", "of device", "step", "over the first", "MFU"});
   const double first_s = result.layouts.front().estimate.time.step_s();
   for (const planner::RankedLayout& ranked : ties.simplest) {
@@ -146,12 +145,22 @@ void PrintGroups(const planner::PlanQuery& query, const planner::SearchResult& r
   table.Print(out);
 }
 
+// Returns how layouts exceed the query's memory criterion. `they` is "it" or "they".
+std::string WhyLeftOut(const planner::PlanQuery& query, std::string_view they) {
+  const bool is_one = they == "it";
+  if (query.max_oom_probability) {
+    return absl::StrCat(is_one ? "its" : "their", " P(OOM) is above ",
+                        FormatPercent(*query.max_oom_probability));
+  }
+  return absl::StrCat(is_one ? "it fills" : "they fill", " more than 80 % of a device");
+}
+
 // Prints faster layouts that the memory criterion dropped.
 void PrintWorthATrial(const planner::PlanQuery& query, const planner::SearchResult& result,
                       const TextStyle& style, std::ostream& out) {
   if (result.worth_a_trial.empty()) return;
-  out << "\nWorth a trial: over " << planner::MemoryCriterion(query) << ", but "
-      << (result.layouts.empty() ? "" : "predicted faster and ") << "likely to fit:\n";
+  out << "\nWorth a trial: " << (result.layouts.empty() ? "" : "faster than the first and ")
+      << "likely to fit, but left out because " << WhyLeftOut(query, "they") << ":\n";
   Table table({"layout", "GiB/device", "of device", "P(OOM)", "step", "MFU", "tokens/s"});
   for (const planner::RankedLayout& ranked : result.worth_a_trial) {
     const planner::Estimate& e = ranked.estimate;
@@ -194,9 +203,8 @@ void PrintNearest(const planner::SearchResult& result, int64_t allowed_bytes,
   const planner::RankedLayout& nearest = *result.nearest;
   std::string text = absl::StrCat("Nothing fits: a device may fill ", FormatBytes(allowed_bytes),
                                   ". Nearest: ", LayoutText(nearest, style), " needs ",
-                                  FormatBytes(nearest.estimate.memory.total_bytes()),
-                                  ", which is over by ", FormatCount(result.nearest_over_bytes),
-                                  " bytes (", FormatBytes(result.nearest_over_bytes), ").");
+                                  FormatBytes(nearest.estimate.memory.total_bytes()), ", which is ",
+                                  FormatBytes(result.nearest_over_bytes), " too much.");
   const double probability = nearest.estimate.oom_probability;
   if (probability < 0.5) {
     absl::StrAppend(&text, " It runs out of memory with a probability of ",
@@ -212,9 +220,8 @@ std::string BestSentence(const planner::PlanQuery& query, const planner::RankedL
   const planner::Estimate& e = best.estimate;
   const int64_t micro_batches = best.layout.MicroBatches(query.training.global_batch);
   return absl::StrCat(
-      LayoutText(best, style), " trains ", query.model.name, " on ", FormatCount(query.devices),
-      " x ", query.cluster.name, " in ", FormatSeconds(e.time.step_s()), " a step of ",
-      FormatCount(micro_batches),
+      LayoutText(best, style), " trains ", query.model.name, " on ", DevicesText(query), " in ",
+      FormatSeconds(e.time.step_s()), " a step of ", FormatCount(micro_batches),
       micro_batches == 1 ? " micro-batch: " : " micro-batches: ", FormatPercent(e.mfu), " MFU, ",
       FormatCount(static_cast<int64_t>(e.tokens_per_s_per_gpu)), " tokens/s/GPU, ",
       FormatGib(e.memory.total_bytes()), " GiB on the fullest device (",
@@ -225,15 +232,15 @@ std::string BestSentence(const planner::PlanQuery& query, const planner::RankedL
 std::string TiesSentence(const planner::SearchResult& result, const TextStyle& style) {
   const planner::Ties& ties = result.ties;
   if (ties.count <= 1) {
-    return absl::StrCat("No other layout is as fast, as far as the estimate can tell (within ",
-                        FormatPercent(ties.within), ").");
+    return absl::StrCat("No other layout ties with it: none is within ", FormatPercent(ties.within),
+                        " of it.");
   }
-  std::string text =
-      absl::StrCat(FormatCount(ties.count - 1), ties.count == 2 ? " other is" : " others are",
-                   " as fast, as far as the estimate can tell");
+  std::string text = absl::StrCat(
+      FormatCount(ties.count - 1), ties.count == 2 ? " other ties" : " others tie",
+      " with it: within ", FormatPercent(ties.within), ", the estimate can't tell layouts apart.");
   const planner::RankedLayout& simplest = ties.simplest.front();
-  if (simplest.layout == result.layouts.front().layout) return text + ".";
-  absl::StrAppend(&text, "; the simplest is ", LayoutText(simplest, style), " with ",
+  if (simplest.layout == result.layouts.front().layout) return text;
+  absl::StrAppend(&text, " The simplest of them is ", LayoutText(simplest, style), " with ",
                   FormatSeconds(simplest.estimate.time.step_s()), ".");
   return text;
 }
@@ -245,6 +252,13 @@ bool TiesWithFirst(const planner::PlanQuery& query, const planner::Ties& ties,
   const double best = by_energy ? first.tokens_per_joule : first.mfu;
   const double score = by_energy ? other.tokens_per_joule : other.mfu;
   return best <= (1.0 + ties.within) * score;
+}
+
+std::vector<planner::Layout> LayoutsOf(const std::vector<planner::RankedLayout>& ranked) {
+  std::vector<planner::Layout> layouts;
+  layouts.reserve(ranked.size());
+  for (const planner::RankedLayout& one : ranked) layouts.push_back(one.layout);
+  return layouts;
 }
 
 void PrintShortRanking(const planner::PlanQuery& query, const planner::SearchResult& result,
@@ -267,9 +281,13 @@ void PrintShortRanking(const planner::PlanQuery& query, const planner::SearchRes
     table.Add(std::move(row));
   }
   table.Print(out);
-  if (!any_ties) return;
-  out << "= as fast as the first, as far as the estimate can tell (within "
-      << FormatPercent(result.ties.within) << ")\n";
+  Legend legend;
+  if (any_ties) {
+    legend.Add("=", absl::StrCat("ties with the first: is within ",
+                                 FormatPercent(result.ties.within), " of it"));
+  }
+  legend.AddWordsOf(LayoutsOf(result.layouts));
+  legend.Print(out);
 }
 
 // Names the fastest layout that the memory criterion dropped although it is likely to fit.
@@ -278,15 +296,18 @@ void PrintLikelyToFit(const planner::PlanQuery& query, const planner::SearchResu
   if (result.worth_a_trial.empty()) return;
   const planner::RankedLayout& first = result.worth_a_trial.front();
   const planner::Estimate& e = first.estimate;
-  std::string text = absl::StrCat(
-      "Over ", planner::MemoryCriterion(query), ", but ",
-      result.layouts.empty() ? "" : "faster and ", "likely to fit: ", LayoutText(first, style),
-      " with ", FormatSeconds(e.time.step_s()), ", ", FormatGib(e.memory.total_bytes()),
-      " GiB and P(OOM) ", FormatPercent(e.oom_probability));
+  const std::string figures = absl::StrCat(
+      FormatSeconds(e.time.step_s()), " a step, ", FormatGib(e.memory.total_bytes()), " GiB (",
+      FormatPercent(e.fraction_of_device), "), P(OOM) ", FormatPercent(e.oom_probability), ".");
+  std::string text =
+      absl::StrCat(LayoutText(first, style), result.layouts.empty() ? " may fit" : " is faster",
+                   " but is left out because ", WhyLeftOut(query, "it"), ": ", figures);
   const size_t more = result.worth_a_trial.size() - 1;
-  if (more > 0) absl::StrAppend(&text, ", and ", more, " more");
+  if (more > 0) {
+    absl::StrAppend(&text, " --details lists ", more, " more such layout", more == 1 ? "." : "s.");
+  }
   out << "\n";
-  PrintProse(text + ".", out);
+  PrintProse(text, out);
 }
 
 void PrintSettings(const planner::PlanQuery& query, const planner::RecommendAnswer& answer,

@@ -84,8 +84,8 @@ std::vector<planner::DrawnTrial> DrawnTrials(const ShownSweep& shown) {
 void PrintDrawing(const ShownSweep& shown, std::ostream& out) {
   const std::vector<std::string> lines = planner::SweepLines(DrawnTrials(shown));
   if (lines.empty()) return;
-  out << "\nIn the order of their ends, step times from the shortest to the longest: * measured, o "
-         "predicted\n";
+  out << "\nTrials in the order of their ends; further right is a longer step:\n"
+         "* measured, o estimated; at the right: the measured step, the best until then\n";
   for (const std::string& line : lines) out << line << "\n";
 }
 

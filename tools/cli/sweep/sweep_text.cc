@@ -16,6 +16,7 @@
 #include "executor/wire/message_codec.h"
 #include "executor/wire/wire.h"
 #include "planner/catalog/catalog.h"
+#include "tools/cli/common/legend.h"
 #include "tools/cli/common/utilisation_text.h"
 #include "tools/cli/common/wire_text.h"
 #include "tools/cli/io/folded_text.h"
@@ -37,6 +38,11 @@ Style StateStyle(const std::string& state) {
   if (state == "ok" || state == "finished") return Style::kGood;
   if (state == "oom" || state == "timeout") return Style::kWarning;
   return state == "failed" ? Style::kBad : Style::kPlain;
+}
+
+std::string Capitalized(std::string text) {
+  if (!text.empty()) text.front() = absl::ascii_toupper(static_cast<unsigned char>(text.front()));
+  return text;
 }
 
 // Sources of clusters go on about fits and memory after the first semicolon.
@@ -89,26 +95,39 @@ std::vector<std::string> TrialRow(const TrialView& view, const TextStyle& style)
   return row;
 }
 
-// Explains the marks that occur in the table.
+// Explains the columns, the marks and the layouts of the table.
 void PrintLegend(const ShownSweep& shown, const TextStyle& style, std::ostream& out) {
-  out << "\nRanked by the median of the measured step times; # is the rank by predicted MFU.\n";
+  Legend legend;
+  legend.Add("rank", "by the median of the measured steps");
+  legend.Add("trial", "its number, which is the layout's rank by estimate before any trial ran");
   const auto any = [&](const auto& has) {
     return std::any_of(shown.trials.begin(), shown.trials.end(), has);
   };
   if (any([](const TrialView& t) { return t.compared && t.compared->rank.shared; })) {
-    out << "= not told apart from another: the 95 % intervals of their medians overlap\n";
+    legend.Add("=", "may be as fast as another: the 95 % intervals of the medians overlap");
   }
   if (style.details &&
       any([](const TrialView& t) { return t.compared && !t.compared->step.interval; })) {
-    out << "- in place of an interval: too few steps were timed for one (6 are needed)\n";
+    legend.Add("-", "no interval: too few steps were timed for one (6 are needed)");
   }
   if (any([](const TrialView& t) { return t.trial.requested(); })) {
-    out << "* asked for with --layout\n";
+    legend.Add("*", "asked for with --layout");
   }
   if (any([](const TrialView& t) { return !t.trial.reused_from().empty(); })) {
-    out << "+ the result of an earlier sweep's trial, which sweep show --why NUMBER names; sweep "
-           "start --fresh runs it again\n";
+    legend.Add("+",
+               "the result of an earlier sweep's trial, which sweep show --why NUMBER names; "
+               "sweep start --fresh runs it again");
   }
+  std::vector<planner::Layout> layouts;
+  for (const TrialView& view : shown.trials) {
+    if (view.predicted) layouts.push_back(view.predicted->layout);
+  }
+  legend.AddWordsOf(layouts);
+  legend.Print(out);
+}
+
+// Says why some shares of the peak are above 100 %.
+void PrintNotesOnShares(const ShownSweep& shown, std::ostream& out) {
   std::map<std::string, std::vector<std::string>> notes;
   for (const TrialView& view : shown.trials) {
     if (!view.compared) continue;
@@ -116,7 +135,9 @@ void PrintLegend(const ShownSweep& shown, const TextStyle& style, std::ostream& 
     if (!note.empty()) notes[note].push_back(NumberOf(view.trial.name()));
   }
   for (const auto& [note, numbers] : notes) {
-    out << "# " << absl::StrJoin(numbers, ", ") << ": " << note << "\n";
+    PrintProse(absl::StrCat(numbers.size() == 1 ? "Trial " : "Trials ",
+                            absl::StrJoin(numbers, ", "), ": ", note),
+               out);
   }
 }
 
@@ -244,12 +265,12 @@ void PrintProblems(const ShownSweep& shown, std::ostream& out) {
 }
 
 void PrintTable(const ShownSweep& shown, const TextStyle& style, std::ostream& out) {
-  std::vector<std::string> header = {"rank", "#", "layout", "state", "step", "predicted"};
+  std::vector<std::string> header = {"rank", "trial", "layout", "state", "step", "est. step"};
   if (style.details) {
-    header.insert(header.end(), {"95 % interval", "MFU", "causal", "predicted"});
+    header.insert(header.end(), {"95 % interval", "MFU", "causal MFU", "est. MFU"});
   }
   header.emplace_back("memory");
-  if (style.details) header.emplace_back("predicted");
+  if (style.details) header.emplace_back("est. memory");
   Table table(std::move(header));
   for (const TrialView& view : shown.trials) table.Add(TrialRow(view, style));
   table.StyleColumn(3, StateStyle);
@@ -269,13 +290,13 @@ std::string BestSentence(const ShownSweep& shown, const TextStyle& style) {
       });
   std::string text =
       absl::StrCat(LayoutText(best->trial.layout(), style),
-                   " is measured to be fastest: ", FormatSeconds(c.step.step_s), " a step");
-  if (c.step.interval) absl::StrAppend(&text, " (95 %: ", IntervalText(c.step), ")");
-  absl::StrAppend(&text, ", ", FormatPercent(c.mfu), " MFU; the estimate is ",
+                   " is the fastest layout measured: ", FormatSeconds(c.step.step_s), " a step");
+  if (c.step.interval) absl::StrAppend(&text, " (95 % interval: ", IntervalText(c.step), ")");
+  absl::StrAppend(&text, ", ", FormatPercent(c.mfu), " MFU. Its estimate was ",
                   FormatSeconds(best->predicted->estimate.time.step_s()), " a step.");
   if (shared > 1) {
     absl::StrAppend(&text, " ", shared - 1, shared == 2 ? " other layout" : " other layouts",
-                    " may be as fast: the 95 % intervals of the medians overlap.");
+                    " may be as fast: the 95 % intervals overlap.");
   }
   return text;
 }
@@ -283,11 +304,12 @@ std::string BestSentence(const ShownSweep& shown, const TextStyle& style) {
 void PrintOrigin(const ShownSweep& shown, std::ostream& out) {
   const v1::Sweep& sweep = shown.sweep;
   PrintProse(
-      absl::StrFormat("%s on %d x %s, sequence %s, global batch %s, %s, up to %d steps, seed %d, "
-                      "framework %s",
-                      sweep.model(), sweep.gpus(), sweep.cluster(), FormatCount(sweep.seq_len()),
-                      FormatCount(sweep.global_batch()), wire::TextOf(sweep.dtype()), sweep.steps(),
-                      sweep.seed(), sweep.profile()),
+      absl::StrFormat(
+          "%s on %d x %s, sequence %s, global batch %s, %s, up to %d steps a trial, seed %d, "
+          "framework %s",
+          sweep.model(), sweep.gpus(), sweep.cluster(), FormatCount(sweep.seq_len()),
+          FormatCount(sweep.global_batch()), wire::TextOf(sweep.dtype()), sweep.steps(),
+          sweep.seed(), sweep.profile()),
       out);
   if (!sweep.rerun_of().empty()) {
     out << "the trials of sweep " << ShortName(sweep.rerun_of()) << " again\n";
@@ -295,8 +317,8 @@ void PrintOrigin(const ShownSweep& shown, std::ostream& out) {
   if (!sweep.runner().empty()) PrintProse("trials are commands of " + sweep.runner(), out);
   if (sweep.max_trials() != 0) {
     PrintProse(absl::StrFormat(
-                   "%d of %d layouts have trials, at most %d may; meshwright sweep plan "
-                   "%s says what is believed of the others",
+                   "%d of %d layouts were chosen for trials (at most %d); meshwright sweep plan "
+                   "%s says what is expected of the others",
                    sweep.trials(), sweep.candidates(), sweep.max_trials(), ShortName(sweep.name())),
                out);
   }
@@ -324,19 +346,20 @@ void PrintSweep(const ShownSweep& shown, const TextStyle& style, std::ostream& t
   std::ostream& out = text.stream();
   const v1::Sweep& sweep = shown.sweep;
   PrintProse(BestSentence(shown, style), out);
-  PrintProse(absl::StrCat("sweep ", ShortName(sweep.name()), " is ", StateName(sweep.state()), ": ",
-                          sweep.reason()),
+  PrintProse(absl::StrCat("Sweep ", ShortName(sweep.name()), " is ", StateName(sweep.state()), ".",
+                          sweep.reason().empty() ? "" : " ", Capitalized(sweep.reason())),
              out);
   out << "\n";
   PrintTable(shown, style, out);
   PrintProblems(shown, out);
   PrintLegend(shown, style, out);
+  PrintNotesOnShares(shown, out);
   out << "\n";
   PrintOrigin(shown, out);
   if (style.details) {
     PrintFunnel(shown, out);
   } else {
-    out << "--details: intervals, MFU, predicted memory, what was searched\n";
+    out << "--details: intervals, MFU, estimated memory, what was searched\n";
   }
 }
 

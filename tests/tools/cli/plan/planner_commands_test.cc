@@ -254,7 +254,8 @@ TEST(RecommendText, NamesThePresetThatNoRunMeasured) {
   EXPECT_THAT(
       RunCommand(Recommend("llama-3-8b", "h100", "8", "4096", "8", {"--framework", "hf-fsdp2"}))
           .out,
-      HasSubstr("the interval is wider: hf-fsdp2 has no measured run"));
+      testing::ContainsRegex(
+          "The\\s+interval\\s+is\\s+wider:\\s+hf-fsdp2\\s+has\\s+no\\s+measured\\s+run"));
 }
 
 TEST(RecommendJson, SaysWhereMineRanks) {

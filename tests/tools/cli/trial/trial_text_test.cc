@@ -59,7 +59,8 @@ TEST(TrialText, AnMfuAbove100PercentSaysWhy) {
   trial::TrialResult result = SomeResult();
   result.mfu_of_peak = 1.25;
   result.mfu_causal_of_peak = 0.8;
-  EXPECT_THAT(TextOf(result), HasSubstr("above 100 %: PaLM's N counts both embeddings"));
+  EXPECT_THAT(TextOf(result),
+              HasSubstr("above 100 %: PaLM's definition counts the input embedding"));
   result.mfu_causal_of_peak = 1.1;
   EXPECT_THAT(TextOf(result), HasSubstr("above 100 %: the step beat the stated peak of 900.0"));
 }

@@ -1,0 +1,39 @@
+#include "tools/cli/common/legend.h"
+
+#include <algorithm>
+
+#include "planner/layout/keys.h"
+#include "tools/cli/io/prose.h"
+
+namespace meshwright::cli {
+namespace {
+
+constexpr size_t kMarkWidth = 8;  // that of the longest key with a blank
+
+}  // namespace
+
+void Legend::Add(std::string_view mark, std::string_view meaning) {
+  meanings_.emplace_back(mark, meaning);
+}
+
+void Legend::AddWordsOf(const std::vector<planner::Layout>& layouts) {
+  for (const planner::LayoutKey& key : planner::kLayoutKeys) {
+    if (key.divides_devices) continue;
+    const auto has_key = [&](const planner::Layout& layout) {
+      return planner::IsInShortText(key, layout);
+    };
+    if (std::any_of(layouts.begin(), layouts.end(), has_key)) Add(key.name, key.help);
+  }
+}
+
+void Legend::Print(std::ostream& out) const {
+  if (!meanings_.empty()) out << "\n";
+  for (const auto& [mark, meaning] : meanings_) {
+    std::string line = mark;
+    line.resize(std::max(line.size() + 1, kMarkWidth), ' ');
+    const auto indent = static_cast<int>(line.size());
+    PrintProse(line + meaning, out, indent);
+  }
+}
+
+}  // namespace meshwright::cli

@@ -92,6 +92,10 @@ void VisitFields(Struct& states, Visitor& visit) {
   visit(OnlyIf(states.host_copy_bytes > 0, "host_copy_bytes"), states.host_copy_bytes);
   visit(OnlyIf(states.zero2_bucket_bytes > 0, "zero2_bucket_bytes"), states.zero2_bucket_bytes);
   visit("step_bytes_per_parameter", states.step_bytes_per_parameter);
+  visit(OnlyIf(states.step_bytes_per_owned_parameter > 0.0, "step_bytes_per_owned_parameter"),
+        states.step_bytes_per_owned_parameter);
+  visit(OnlyIf(states.step_group_parameters > 0, "step_group_parameters"),
+        states.step_group_parameters);
 }
 
 template <ConstOr<KeptActivations> Struct, typename Visitor>

@@ -230,7 +230,7 @@ const StagedEstimate::States& StagedEstimate::FillStates(const Layout& layout, s
     states.ranks.push_back(
         {.fixed_bytes =
              meshwright::planner::StatesOf(context_, layout, held).total_bytes() + overhead_bytes,
-         .optimizer_step_bytes = OptimizerStepBytes(context_.profile, held.trained()),
+         .optimizer_step_bytes = OptimizerStepBytes(context_.profile, layout, held),
          .parameters = TransitParameters(planned.ParametersOnRank(rank))});
   }
   states.largest_unit = planned.LargestUnit();

@@ -12,8 +12,7 @@
 namespace meshwright::planner {
 namespace {
 
-void AddOptimizerStep(const FrameworkProfile& profile, int64_t parameters, MemoryEstimate& memory) {
-  const int64_t step_bytes = OptimizerStepBytes(profile, parameters);
+void AddOptimizerStep(int64_t step_bytes, MemoryEstimate& memory) {
   if (step_bytes <= memory.activations_bytes + memory.loss_bytes + memory.workspace_bytes) return;
   memory.activations_bytes = 0;
   memory.loss_bytes = 0;
@@ -100,7 +99,9 @@ class RankMemory {
                              .workspace_bytes = activations.workspace_bytes,
                              .host_bytes = host_bytes,
                              .pipeline_rank = pipeline_rank};
-    if (!layout_.offload.optimizer) AddOptimizerStep(context_.profile, held.trained(), memory);
+    if (!layout_.offload.optimizer) {
+      AddOptimizerStep(OptimizerStepBytes(context_.profile, layout_, held), memory);
+    }
     memory.workspace_bytes += model_.LibraryBytes();
     memory.fragmentation_bytes =
         FragmentationBytes(context_, layout_, memory.activations_bytes, memory.loss_bytes);
@@ -176,9 +177,15 @@ int64_t FragmentationBytes(const EstimateContext& context, const Layout& layout,
          static_cast<int64_t>(GraphPoolShare(context) * pooled);
 }
 
-int64_t OptimizerStepBytes(const FrameworkProfile& profile, int64_t parameters) {
-  return static_cast<int64_t>(profile.states.step_bytes_per_parameter *
-                              static_cast<double>(parameters));
+int64_t OptimizerStepBytes(const FrameworkProfile& profile, const Layout& layout,
+                           const HeldParameters& held) {
+  const ModelStates& states = profile.states;
+  int64_t owned = layout.zero >= 1 ? held.trained_shard() : held.trained();
+  const int64_t group = layout.zero >= 3 ? states.step_group_parameters : 0;
+  if (group > 0) owned = std::min(owned, group);
+  return static_cast<int64_t>(states.step_bytes_per_parameter *
+                                  static_cast<double>(held.trained()) +
+                              states.step_bytes_per_owned_parameter * static_cast<double>(owned));
 }
 
 int64_t HostBytesOfNode(const PlannedLayout& planned) {

@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "planner/block/expert_rows.h"
 #include "planner/layout/layout.h"
+#include "planner/memory/model_states.h"
 #include "planner/profile/planned_layout.h"
 
 namespace meshwright::planner {
@@ -96,9 +97,10 @@ int64_t FragmentationBytes(const EstimateContext& context, const Layout& layout,
 // pools, so that the profile's OOM curve has them.
 double GraphPoolShare(const EstimateContext& context);
 
-// Returns the bytes that the optimizer step of `parameters` parameters holds only while it runs.
-// Activations are freed by then, so a rank's peak has the larger of activations and these bytes.
-int64_t OptimizerStepBytes(const FrameworkProfile& profile, int64_t parameters);
+// Returns the bytes that the optimizer step of `held` holds only while it runs. Activations are
+// freed by then, so a rank's peak has the larger of activations and these bytes.
+int64_t OptimizerStepBytes(const FrameworkProfile& profile, const Layout& layout,
+                           const HeldParameters& held);
 
 // Lower and upper bounds of the bytes that the fullest device holds.
 struct MemoryBounds {

@@ -20,6 +20,10 @@ absl::Status Check(const ModelStates& states) {
   RETURN_IF_ERROR(CheckRange("local_gradient_bytes", states.local_gradient_bytes, 0, 16));
   RETURN_IF_ERROR(CheckRange("shard_buffer_bytes", states.shard_buffer_bytes, 0, 16));
   RETURN_IF_ERROR(CheckRange("zero3_state_bytes", states.zero3_state_bytes, 4, 64));
+  RETURN_IF_ERROR(
+      CheckBetween("step_bytes_per_owned_parameter", states.step_bytes_per_owned_parameter, 64));
+  RETURN_IF_ERROR(
+      CheckRange("step_group_parameters", states.step_group_parameters, 0, int64_t{1} << 40));
   return CheckBetween("step_bytes_per_parameter", states.step_bytes_per_parameter, 64);
 }
 

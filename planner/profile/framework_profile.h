@@ -73,6 +73,10 @@ struct ModelStates {
   // Bytes of un-scaled or gathered copies per parameter of the rank, only during the optimizer
   // step.
   double step_bytes_per_parameter = 0.0;
+  // The same per parameter whose states the rank owns; under ZeRO-3 for at most
+  // `step_group_parameters` of them at a time (0: all).
+  double step_bytes_per_owned_parameter = 0.0;
+  int64_t step_group_parameters = 0;
 
   friend bool operator==(const ModelStates&, const ModelStates&) = default;
 };

@@ -319,6 +319,21 @@ TEST(OptimizerStep, IsThePeakWhereItNeedsMoreThanThePasses) {
   EXPECT_EQ(step.optimizer_bytes, passes.optimizer_bytes);
 }
 
+// DeepSpeed converts the gradients of what a rank owns, under ZeRO-3 group by group.
+TEST(OptimizerStep, HoldsCopiesOfWhatTheRankOwns) {
+  TestContext context = Llama8b();
+  context.profile.states.step_bytes_per_owned_parameter = 600.0;
+  const auto step_bytes = [&context](const char* layout) {
+    return static_cast<double>(OnRank(context, layout).workspace_bytes);
+  };
+  const double whole = step_bytes("tp1.pp1.dp8.zero0");
+  EXPECT_NEAR(step_bytes("tp1.pp1.dp8.zero1") / whole, 1.0 / 8.0, 1e-6);
+  EXPECT_NEAR(step_bytes("tp1.pp1.dp8.zero3") / whole, 1.0 / 8.0, 1e-6);
+  context.profile.states.step_group_parameters = 500'000'000;
+  EXPECT_EQ(step_bytes("tp1.pp1.dp8.zero3"), 600.0 * 5e8);
+  EXPECT_NEAR(step_bytes("tp1.pp1.dp8.zero1") / whole, 1.0 / 8.0, 1e-6);
+}
+
 TEST(MeasuredPeak, IsOfTheRankThatWasWrittenDown) {
   const TestContext context = Llama8b();
   const Layout layout = MakeLayout("tp2.pp4.dp1");

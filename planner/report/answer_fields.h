@@ -60,6 +60,7 @@ void VisitFields(Rests& rests_on, Visitor& visit) {
   visit("step_time_sigma", rests_on.step_time_sigma);
   visit("level", rests_on.level, kEvidenceLevelNames);
   visit("uncovered", rests_on.uncovered);
+  visit("attention_kernel", rests_on.attention_kernel, kAttentionKernelNames);
   visit("sentence", rests_on.sentence);
 }
 
@@ -225,7 +226,6 @@ template <ConstOr<RecommendAnswer> Answer, typename Visitor>
 void VisitFields(Answer& answer, Visitor& visit) {
   auto& result = answer.result;
   VisitFields(answer.counts, visit);
-  visit("attention_kernel", answer.attention_kernel, kAttentionKernelNames);
   VisitRestsOn(answer.rests_on, visit);
   visit("funnel", result.funnel);
   visit("allowed_bytes", answer.allowed_bytes);
@@ -247,7 +247,6 @@ void VisitFields(Answer& answer, Visitor& visit) {
   ExplainedLayout explained{answer.ranked(), answer.explanation};
   visit(Inside("estimate"), explained.ranked);
   VisitFields(answer.counts, visit);
-  visit("attention_kernel", answer.attention_kernel, kAttentionKernelNames);
   visit("parameters_per_gpu", answer.parameters_per_gpu);
   visit("micro_batches", answer.micro_batches);
   visit("tokens_per_step", answer.tokens_per_step);

@@ -107,7 +107,6 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
   }
   AddExportNote(query, request, answer.result.layouts, answer.notes);
   answer.counts = ParameterCountsOf(request.model, request.training.options.train);
-  answer.attention_kernel = request.profile.AttentionOf(Layout());
   answer.rests_on = RestsOnOf(query, request);
   return answer;
 }
@@ -143,15 +142,16 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
   AddNoteAboveThePeak(request.cluster, estimate, notes);
   AddPagingNote(request, layout, estimate, notes);
   AddExportNote(query, request, {{layout, estimate}}, notes);
+  RestsOn rests_on = RestsOnOf(query, request);
+  rests_on.attention_kernel = request.profile.AttentionOf(layout);
   return EstimateAnswer{layout,
                         estimate,
                         allowed_bytes,
                         std::move(notes),
                         std::move(explanation),
                         ParameterCountsOf(request.model, request.training.options.train),
-                        request.profile.AttentionOf(layout),
                         PlannedLayout(context, layout).MostParameters().all,
-                        RestsOnOf(query, request),
+                        std::move(rests_on),
                         layout.MicroBatches(request.training.global_batch),
                         request.training.global_batch * request.training.seq_len};
 }

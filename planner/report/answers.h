@@ -24,8 +24,6 @@ struct RecommendAnswer {
   int64_t allowed_bytes = 0;       // bytes per device that the query's memory criterion allows
   std::vector<std::string> notes;  // notes for readers of the figures
   ParameterCounts counts;
-  // The kernel of layouts that name none.
-  AttentionKernel attention_kernel = AttentionKernel::kFlash2;
   RestsOn rests_on;
   std::optional<UserLayoutReport> mine;  // set if the query names a layout
 };
@@ -37,7 +35,6 @@ struct EstimateAnswer {
   std::vector<std::string> notes;
   Explanation explanation;
   ParameterCounts counts;
-  AttentionKernel attention_kernel = AttentionKernel::kFlash2;  // the kernel that the layout runs
   int64_t parameters_per_gpu = 0;  // parameters on the device that holds the most
   RestsOn rests_on;
   int64_t micro_batches = 0;  // micro-batches of a step on one rank, one after another

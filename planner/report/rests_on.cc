@@ -154,6 +154,7 @@ RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
       absl::StrFormat("%s%s; %s: 80 %% of runs%s take %.2f to %.2f of the %s step", presets,
                       UnfittedWords(unfitted), origin, spread ? " like these" : "", interval.low,
                       interval.high, spread ? "corrected" : "predicted");
+  rests_on.attention_kernel = profile.AttentionOf(Layout());
   rests_on.measured = std::move(measured);
   return rests_on;
 }

@@ -37,7 +37,9 @@ struct RestsOn {
   // The parts of the question that no measured run of the presets covers and that widen the
   // interval, each as a clause: "few runs with experts were fitted".
   std::vector<std::string> uncovered;
-  std::string sentence;          // all other members in one line
+  // The attention kernel of layouts that name none; of an answer about one layout, its kernel.
+  AttentionKernel attention_kernel = AttentionKernel::kFlash2;
+  std::string sentence;                     // the members before `attention_kernel` in one line
   std::vector<MeasuredRunReport> measured;  // the runs of the question
 
   friend bool operator==(const RestsOn&, const RestsOn&) = default;

@@ -101,9 +101,9 @@ TEST(SdpaAttention, OfALayoutIsTheKernelThatTheAnswerNames) {
   const auto sdpa = Answer("verl", cluster, "tp1.pp1.dp8.zero3.attn=sdpa");
   const auto cudnn = Answer("verl", cluster, "tp1.pp1.dp8.zero3.attn=cudnn");
   ASSERT_TRUE(sdpa.ok()) << sdpa.status();
-  EXPECT_EQ(sdpa->attention_kernel, AttentionKernel::kCudnn);
+  EXPECT_EQ(sdpa->rests_on.attention_kernel, AttentionKernel::kCudnn);
   EXPECT_EQ(sdpa->estimate, cudnn->estimate);
-  EXPECT_EQ(Answer("verl", cluster, "tp1.pp1.dp8.zero3")->attention_kernel,
+  EXPECT_EQ(Answer("verl", cluster, "tp1.pp1.dp8.zero3")->rests_on.attention_kernel,
             AttentionKernel::kFlash2);
 }
 

@@ -205,7 +205,7 @@ void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswe
   out << "\n";
   PrintReasons(answer, style, out);
   out << "\n";
-  PrintProse(absl::StrCat(SettingsText(query, answer.counts, answer.attention_kernel), "; up to ",
+  PrintProse(absl::StrCat(SettingsText(query, answer.counts), "; up to ",
                           FormatParameters(answer.parameters_per_gpu), " parameters on a GPU"),
              out);
   PrintNotes(answer.rests_on, answer.notes, style, out);

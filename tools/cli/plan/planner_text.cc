@@ -121,6 +121,11 @@ std::string NeverMeasured(const planner::RestsOn& rests_on) {
                       names.size() > 1 ? " has a measured run" : " has no measured run");
 }
 
+std::string AttentionText(const planner::RestsOn& rests_on) {
+  return absl::StrCat("Attention kernel: ",
+                      AbslView(planner::AttentionKernelName(rests_on.attention_kernel)));
+}
+
 std::string BriefEvidence(const planner::RestsOn& rests_on) {
   std::string text = absl::StrCat("Estimates rest on ", BriefEvidence(rests_on.cluster), " and ",
                                   BriefEvidence(rests_on.framework), WhoseRuns(rests_on), ".");
@@ -130,6 +135,7 @@ std::string BriefEvidence(const planner::RestsOn& rests_on) {
   if (!reasons.empty()) {
     absl::StrAppend(&text, " The interval is wider: ", absl::StrJoin(reasons, "; "), ".");
   }
+  absl::StrAppend(&text, " ", AttentionText(rests_on), ".");
   return text;
 }
 
@@ -138,7 +144,7 @@ std::string BriefEvidence(const planner::RestsOn& rests_on) {
 void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>& notes,
                 const TextStyle& style, std::ostream& out) {
   if (style.details) {
-    out << "Estimates rest on " << rests_on.sentence << "\n";
+    out << "Estimates rest on " << rests_on.sentence << "\n" << AttentionText(rests_on) << "\n";
   } else {
     PrintProse(BriefEvidence(rests_on), out);
   }
@@ -163,13 +169,11 @@ void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRa
 }
 
 std::string SettingsText(const planner::PlanQuery& query,
-                         const planner::ParameterCounts& parameters,
-                         planner::AttentionKernel attention) {
+                         const planner::ParameterCounts& parameters) {
   const int64_t tokens = query.training.global_batch * query.training.seq_len;
   const std::string batch = absl::StrCat(BatchText(query), " (", FormatCount(tokens), " tokens)");
   return absl::StrCat(query.model.name, " (", ParametersText(parameters), ")",
-                      TrainingText(query, batch), ", attention ",
-                      AbslView(planner::AttentionKernelName(attention)));
+                      TrainingText(query, batch));
 }
 
 std::string DevicesText(const planner::PlanQuery& query) {

@@ -35,11 +35,9 @@ void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRa
 void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>& notes,
                 const TextStyle& style, std::ostream& out);
 
-// Returns the model with its parameters, the training, the framework of the query and its attention
-// kernel.
+// Returns the model with its parameters, the training and the framework of the query.
 std::string SettingsText(const planner::PlanQuery& query,
-                         const planner::ParameterCounts& parameters,
-                         planner::AttentionKernel attention);
+                         const planner::ParameterCounts& parameters);
 // Returns the devices of the query, such as "64 devices (h100:8x8)".
 std::string DevicesText(const planner::PlanQuery& query);
 // Returns between which steps and peaks 80 % of runs like this one lie: "Runs likely take 3.06 s to

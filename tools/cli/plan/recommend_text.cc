@@ -314,9 +314,9 @@ void PrintSettings(const planner::PlanQuery& query, const planner::RecommendAnsw
                    double elapsed_s, std::ostream& out) {
   const planner::Funnel& funnel = answer.result.funnel;
   out << "\n";
-  PrintProse(absl::StrCat(SettingsText(query, answer.counts, answer.attention_kernel), "; ",
-                          FormatCount(funnel.evaluated), " of ", FormatCount(funnel.enumerated),
-                          " layouts fit, found in ", FormatSeconds(elapsed_s)),
+  PrintProse(absl::StrCat(SettingsText(query, answer.counts), "; ", FormatCount(funnel.evaluated),
+                          " of ", FormatCount(funnel.enumerated), " layouts fit, found in ",
+                          FormatSeconds(elapsed_s)),
              out);
   PrintPartial(answer.result, out);
 }

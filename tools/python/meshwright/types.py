@@ -90,14 +90,14 @@ class LayoutAxes(TypedDict):
     etp: ranks that share each expert's matrices
     mb: sequences in a micro-batch
     vpp: chunks of layers that each pipeline rank holds
-    zero: what data-parallel ranks shard: 1 optimizer, 2 and gradients, 3 and weights
-    sp: 1: norms are divided over tp too (sequence parallel)
-    rc: what the backward runs again: none, selective, full, block:N or modules
+    zero: data-parallel ranks shard: 1 optimizer, 2 gradients too, 3 weights too
+    sp: 1: sequence parallelism, which divides norms over the tp ranks too
+    rc: what the backward recomputes: none, selective, full, block:N (N layers of each chunk), or modules
     sched: the order of the micro-batches
     attn: the attention kernel; default: the framework's
     norm: the norm kernel; default: the framework's
-    hs: HSDP: ranks among which ZeRO divides states; 0: all of dp * cp
-    stages: layers of each virtual stage in order; none: the framework's own split
+    hs: HSDP: ZeRO shards over hs ranks, copies beyond them; 0: over all dp * cp
+    stages: layers of each virtual stage in order (4x6: 4 stages of 6 layers); none: the framework's own split
     offload: what is moved to the hosts' memory: act:N, opt, act:N+opt; none: nothing
     """
 
@@ -290,7 +290,9 @@ class RestsOn(TypedDict):
         framework, chip or neither
     uncovered: The parts of the question that no measured run of the presets covers and that widen the interval, each
         as a clause: "few runs with experts were fitted"
-    sentence: The facts of this message in words
+    attention_kernel: Attention kernel of layouts that name none, such as "flash2"; of an answer about one layout, its
+        kernel
+    sentence: The other facts of this message in words
     """
 
     cluster: Evidence
@@ -298,6 +300,7 @@ class RestsOn(TypedDict):
     step_time_sigma: float
     level: str
     uncovered: List[str]
+    attention_kernel: str
     sentence: str
 
 
@@ -1701,14 +1704,14 @@ class EstimateAnswerAxes(TypedDict):
     etp: ranks that share each expert's matrices
     mb: sequences in a micro-batch
     vpp: chunks of layers that each pipeline rank holds
-    zero: what data-parallel ranks shard: 1 optimizer, 2 and gradients, 3 and weights
-    sp: 1: norms are divided over tp too (sequence parallel)
-    rc: what the backward runs again: none, selective, full, block:N or modules
+    zero: data-parallel ranks shard: 1 optimizer, 2 gradients too, 3 weights too
+    sp: 1: sequence parallelism, which divides norms over the tp ranks too
+    rc: what the backward recomputes: none, selective, full, block:N (N layers of each chunk), or modules
     sched: the order of the micro-batches
     attn: the attention kernel; default: the framework's
     norm: the norm kernel; default: the framework's
-    hs: HSDP: ranks among which ZeRO divides states; 0: all of dp * cp
-    stages: layers of each virtual stage in order; none: the framework's own split
+    hs: HSDP: ZeRO shards over hs ranks, copies beyond them; 0: over all dp * cp
+    stages: layers of each virtual stage in order (4x6: 4 stages of 6 layers); none: the framework's own split
     offload: what is moved to the hosts' memory: act:N, opt, act:N+opt; none: nothing
     """
 
@@ -1923,7 +1926,6 @@ class _EstimateAnswer(TypedDict):
     tower_parameters: Number of parameters in `parameters` that belong to towers (encoders of images); 0 without a
         tower
     mtp_parameters: Number of parameters, in addition to `parameters`, of the layers that predict further tokens
-    attention_kernel: Attention kernel that the layout runs, such as "flash2"
     parameters_per_gpu: Number of parameters with which the device with the most computes, before ZeRO divides them
     micro_batches: Number of micro-batches that a rank runs in a step, one after the other (gradient accumulation)
     tokens_per_step: Number of tokens of a step over all ranks
@@ -1970,7 +1972,6 @@ class _EstimateAnswer(TypedDict):
     active_parameters: int
     tower_parameters: int
     mtp_parameters: int
-    attention_kernel: str
     parameters_per_gpu: int
     micro_batches: int
     tokens_per_step: int
@@ -2916,14 +2917,14 @@ class RecommendAnswerNearestAxes(TypedDict):
     etp: ranks that share each expert's matrices
     mb: sequences in a micro-batch
     vpp: chunks of layers that each pipeline rank holds
-    zero: what data-parallel ranks shard: 1 optimizer, 2 and gradients, 3 and weights
-    sp: 1: norms are divided over tp too (sequence parallel)
-    rc: what the backward runs again: none, selective, full, block:N or modules
+    zero: data-parallel ranks shard: 1 optimizer, 2 gradients too, 3 weights too
+    sp: 1: sequence parallelism, which divides norms over the tp ranks too
+    rc: what the backward recomputes: none, selective, full, block:N (N layers of each chunk), or modules
     sched: the order of the micro-batches
     attn: the attention kernel; default: the framework's
     norm: the norm kernel; default: the framework's
-    hs: HSDP: ranks among which ZeRO divides states; 0: all of dp * cp
-    stages: layers of each virtual stage in order; none: the framework's own split
+    hs: HSDP: ZeRO shards over hs ranks, copies beyond them; 0: over all dp * cp
+    stages: layers of each virtual stage in order (4x6: 4 stages of 6 layers); none: the framework's own split
     offload: what is moved to the hosts' memory: act:N, opt, act:N+opt; none: nothing
     """
 
@@ -3042,7 +3043,6 @@ class _RecommendAnswer(TypedDict):
     tower_parameters: Number of parameters in `parameters` that belong to towers (encoders of images); 0 without a
         tower
     mtp_parameters: Number of parameters, in addition to `parameters`, of the layers that predict further tokens
-    attention_kernel: Attention kernel of layouts that name none, such as "flash2"
     rests_on: Evidence behind the figures
     funnel: Numbers of points that each pass of the search dropped
     elapsed_s: Time of the whole command, seconds
@@ -3060,7 +3060,6 @@ class _RecommendAnswer(TypedDict):
     active_parameters: int
     tower_parameters: int
     mtp_parameters: int
-    attention_kernel: str
     rests_on: RestsOn
     funnel: Funnel
     elapsed_s: float

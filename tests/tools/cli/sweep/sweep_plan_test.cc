@@ -141,7 +141,7 @@ TEST_F(SweepPlanTest, WhySaysWhatDecidedOfEachLayout) {
   EXPECT_THAT(Sweep({"show", "s", "--why", other}).out,
               AllOf(HasSubstr("candidate " + other), HasSubstr("has not run"),
                     HasSubstr("expected to find it faster than the best"),
-                    HasSubstr("it does not run: 2 trials: 2 ok; it has as many")));
+                    HasSubstr("it does not run: 2 trials: 2 ok; the limit of 2")));
   const json why = SweepJson({"show", "s", "--why", chosen});
   EXPECT_EQ(why["decisions"][0]["policy_version"], server::kPlacementPolicyVersion);
   EXPECT_EQ(why["belief"]["state"], "ok");
@@ -171,7 +171,8 @@ TEST_F(SweepPlanTest, WhatWasMeasuredBeforeIsNotRunAgainUnlessThatIsWanted) {
   const std::string from = shown["trials"][0]["reused_from"];
   EXPECT_THAT(from, MatchesRegex("s/trials/[0-9]+"));
   EXPECT_EQ(shown["trials"][0]["step_s"], SweepJson({"show", "s"})["trials"][0]["step_s"]);
-  EXPECT_THAT(Sweep({"show", "again"}).out, HasSubstr("+ the result of an earlier sweep's trial"));
+  EXPECT_THAT(Sweep({"show", "again"}).out,
+              HasSubstr("\n+       the result of an earlier sweep's trial"));
   const std::string number = from.substr(std::string("s/trials/").size());
   EXPECT_THAT(Sweep({"show", "again", "--why", number}).out,
               HasSubstr("it has the result of " + from));

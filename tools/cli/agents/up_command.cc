@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -15,14 +16,15 @@
 #include "tools/cli/launcher/agent_fleet.h"
 #include "tools/cli/launcher/batch_script.h"
 #include "tools/cli/launcher/fleet_flags.h"
+#include "tools/cli/launcher/fleet_jobs.h"
 #include "tools/cli/launcher/job_set.h"
-#include "tools/cli/launcher/slurm_jobs.h"
+#include "tools/cli/launcher/slurm_queue.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
 namespace {
 
-enum class LauncherKind : uint8_t { kSlurm, kKubernetes };
+enum class LauncherKind : uint8_t { kSlurm, kKubernetes, kCommand };
 
 struct UpFlags {
   LauncherKind launcher = LauncherKind::kSlurm;
@@ -30,11 +32,12 @@ struct UpFlags {
   bool dry_run = false;
   SlurmJobFlags job;
   double poll_s = 10.0;
+  QueueCommands commands;
   KubernetesFlags kubernetes;
   LogFlags log;
 };
 
-// A flag of the other launcher would be ignored silently.
+// A flag of another launcher would be ignored silently.
 absl::Status CheckIsEmpty(std::string_view field, const std::string& value,
                           std::string_view launcher) {
   if (value.empty()) return absl::OkStatus();
@@ -42,10 +45,25 @@ absl::Status CheckIsEmpty(std::string_view field, const std::string& value,
                     absl::StrCat("goes with --launcher ", std::string(launcher), " only"));
 }
 
+absl::Status CheckFlagsOfOthers(const UpFlags& flags) {
+  if (flags.launcher != LauncherKind::kSlurm) {
+    RETURN_IF_ERROR(CheckIsEmpty("partition", flags.job.partition, "slurm"));
+    RETURN_IF_ERROR(CheckIsEmpty("time", flags.job.time_limit, "slurm"));
+    RETURN_IF_ERROR(CheckIsEmpty("account", flags.job.account, "slurm"));
+  }
+  if (flags.launcher != LauncherKind::kKubernetes) {
+    RETURN_IF_ERROR(CheckIsEmpty("image", flags.kubernetes.image, "kubernetes"));
+    RETURN_IF_ERROR(CheckIsEmpty("namespace", flags.kubernetes.name_space, "kubernetes"));
+    RETURN_IF_ERROR(CheckIsEmpty("secret", flags.kubernetes.secret, "kubernetes"));
+  }
+  if (flags.launcher == LauncherKind::kCommand) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckIsEmpty("submit", flags.commands.submit, "command"));
+  RETURN_IF_ERROR(CheckIsEmpty("status", flags.commands.status, "command"));
+  RETURN_IF_ERROR(CheckIsEmpty("cancel", flags.commands.cancel, "command"));
+  return CheckIsEmpty("jobs_dir", flags.commands.folder, "command");
+}
+
 absl::Status UpByKubernetes(const UpFlags& flags, CommandContext& context) {
-  RETURN_IF_ERROR(CheckIsEmpty("partition", flags.job.partition, "slurm"));
-  RETURN_IF_ERROR(CheckIsEmpty("time", flags.job.time_limit, "slurm"));
-  RETURN_IF_ERROR(CheckIsEmpty("account", flags.job.account, "slurm"));
   RETURN_IF_ERROR(Check(flags.fleet, flags.kubernetes));
   if (!flags.dry_run) {
     return FieldError("launcher", "kubernetes",
@@ -57,24 +75,14 @@ absl::Status UpByKubernetes(const UpFlags& flags, CommandContext& context) {
   return absl::OkStatus();
 }
 
-absl::Status UpBySlurm(const UpFlags& flags, CommandContext& context) {
-  RETURN_IF_ERROR(CheckIsEmpty("image", flags.kubernetes.image, "kubernetes"));
-  RETURN_IF_ERROR(CheckIsEmpty("namespace", flags.kubernetes.name_space, "kubernetes"));
-  RETURN_IF_ERROR(CheckIsEmpty("secret", flags.kubernetes.secret, "kubernetes"));
-  RETURN_IF_ERROR(Check(flags.job));
-  RETURN_IF_ERROR(CheckPositive("poll_s", flags.poll_s));
-  const SlurmLaunch launch = {.fleet = flags.fleet,
-                              .job = flags.job,
+absl::Status UpByQueue(const UpFlags& flags, QueueOfFleet queue, CommandContext& context) {
+  const FleetLaunch launch = {.fleet = flags.fleet,
+                              .owner = std::move(queue.owner),
                               .program = context.binary_dir + "/meshwright",
                               .poll = absl::Seconds(flags.poll_s)};
-  if (flags.dry_run) {
-    context.out << BatchScript(launch.fleet, launch.job, launch.program,
-                               AgentNames(launch.fleet).front());
-    return absl::OkStatus();
-  }
   RETURN_IF_ERROR(CheckAccess(flags.fleet));
   const StopRequest stop(context);
-  RETURN_IF_ERROR(RunLaunch(launch, {.queue = SlurmQueue(RunProgramOn),
+  RETURN_IF_ERROR(RunLaunch(launch, {.queue = std::move(queue.queue),
                                      .log = MakeLog(context.err, flags.log, absl::Now),
                                      .clock = MonotonicNow,
                                      .sleep = absl::SleepFor,
@@ -84,17 +92,44 @@ absl::Status UpBySlurm(const UpFlags& flags, CommandContext& context) {
   return absl::OkStatus();
 }
 
+absl::Status UpBySlurm(const UpFlags& flags, CommandContext& context) {
+  RETURN_IF_ERROR(Check(flags.job));
+  RETURN_IF_ERROR(CheckPositive("poll_s", flags.poll_s));
+  if (flags.dry_run) {
+    context.out << BatchScript(flags.fleet, flags.job, context.binary_dir + "/meshwright",
+                               AgentNames(flags.fleet).front());
+    return absl::OkStatus();
+  }
+  return UpByQueue(flags, {.queue = std::make_shared<SlurmQueue>(RunProgramOn, flags.job)},
+                   context);
+}
+
+absl::Status UpByCommand(const UpFlags& flags, CommandContext& context) {
+  RETURN_IF_ERROR(Check(flags.commands));
+  RETURN_IF_ERROR(CheckPositive("poll_s", flags.poll_s));
+  if (flags.dry_run) {
+    context.out << AgentScript(
+        {flags.fleet, context.binary_dir + "/meshwright", "", AgentNames(flags.fleet).front()});
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(QueueOfFleet queue, OpenCommandQueue(flags.commands, flags.fleet));
+  return UpByQueue(flags, std::move(queue), context);
+}
+
 absl::Status Up(UpFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(flags.fleet.devices, ParseDevices(flags.fleet.devices_text));
   RETURN_IF_ERROR(Check(flags.fleet));
-  return flags.launcher == LauncherKind::kKubernetes ? UpByKubernetes(flags, context)
-                                                     : UpBySlurm(flags, context);
+  RETURN_IF_ERROR(CheckFlagsOfOthers(flags));
+  if (flags.launcher == LauncherKind::kKubernetes) return UpByKubernetes(flags, context);
+  return flags.launcher == LauncherKind::kCommand ? UpByCommand(flags, context)
+                                                  : UpBySlurm(flags, context);
 }
 
 void AddFleetFlags(CLI::App& command, UpFlags& flags, const CommandContext& context) {
-  command_line::AddEnumOption(
-      command, "--launcher", flags.launcher, "Who gives out the nodes",
-      {{"slurm", LauncherKind::kSlurm}, {"kubernetes", LauncherKind::kKubernetes}})
+  command_line::AddEnumOption(command, "--launcher", flags.launcher, "Who gives out the nodes",
+                              {{"slurm", LauncherKind::kSlurm},
+                               {"kubernetes", LauncherKind::kKubernetes},
+                               {"command", LauncherKind::kCommand}})
       ->required();
   AgentFleet& fleet = flags.fleet;
   command.add_option("--nodes", fleet.nodes, "Nodes to ask for, each with one agent")
@@ -107,7 +142,7 @@ void AddFleetFlags(CLI::App& command, UpFlags& flags, const CommandContext& cont
   AddAgentFlags(command, fleet);
   command.get_option("--devices")->required();
   command.add_flag("--dry-run", flags.dry_run,
-                   "Print the first agent's batch script, or the JobSet, and submit nothing");
+                   "Print the first agent's script, or the JobSet, and submit nothing");
 }
 
 void AddLauncherFlags(CLI::App& command, UpFlags& flags) {
@@ -116,6 +151,7 @@ void AddLauncherFlags(CLI::App& command, UpFlags& flags) {
     command.add_option(name, value, description)->option_text(text);
   };
   AddSlurmFlags(command, flags.job, flags.poll_s);
+  AddQueueFlags(command, flags.commands);
   add("--image", flags.kubernetes.image, "Kubernetes: image with `meshwright` in its PATH",
       "IMAGE");
   add("--namespace", flags.kubernetes.name_space, "Kubernetes: namespace of the JobSet", "NAME");
@@ -129,7 +165,7 @@ void AddLauncherFlags(CLI::App& command, UpFlags& flags) {
 void AddAgentsUpCommand(CLI::App& group, CommandContext& context) {
   const auto flags = std::make_shared<UpFlags>();
   CLI::App* command =
-      group.add_subcommand("up", "Keep an agent on each of N nodes that Slurm gives out");
+      group.add_subcommand("up", "Keep an agent on each of N nodes that a batch queue gives out");
   AddFleetFlags(*command, *flags, context);
   AddLauncherFlags(*command, *flags);
   command_line::AddExample(*command,
@@ -139,6 +175,10 @@ void AddAgentsUpCommand(CLI::App& group, CommandContext& context) {
                            "meshwright agents up --launcher kubernetes --nodes 4 --server "
                            "10.0.0.1:7077 --devices cuda --gpus-per-node 8 --image "
                            "meshwright:1 --dry-run");
+  command_line::AddExample(*command,
+                           "meshwright agents up --launcher command --nodes 4 --server "
+                           "10.0.0.1:7077 --devices cuda --submit 'qsub {script}' --status 'qstat "
+                           "{jobs} | tail -n +3' --cancel 'qdel {job}'");
   command->callback([flags, &context] {
     const absl::Status status = Up(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, OutputFormat::kText, status);

@@ -36,7 +36,7 @@ struct QueuedJob {
   std::string state;       // the queue's own word
   std::string node;        // node of the job; empty if it has none yet
   std::string reason;      // why the job waits, or why it ended; empty if not known
-  std::string owner = {};  // SlurmJobFlags::owner; empty if none was given
+  std::string owner = {};  // FleetLaunch::owner; empty if none was given
 
   friend bool operator==(const QueuedJob&, const QueuedJob&) = default;
 };

@@ -1,5 +1,10 @@
 #include "tools/cli/launcher/fleet_flags.h"
 
+#include <utility>
+
+#include "base/system/run_program.h"
+#include "base/text/status_macros.h"
+
 namespace meshwright::cli {
 
 std::vector<CLI::Option*> AddAgentFlags(CLI::App& command, AgentFleet& fleet) {
@@ -32,9 +37,36 @@ std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, SlurmJobFlags& job, d
       add("--time", job.time_limit,
           "Slurm: time limit of each job; the next job starts when it ends", "HH:MM:SS|MINUTES"),
       add("--account", job.account, "Slurm: account that the jobs are charged to", "NAME"),
-      command.add_option("--poll-s", poll_s, "Slurm: seconds between polls of the queue")
+      command.add_option("--poll-s", poll_s, "Seconds between polls of the queue")
           ->capture_default_str()
           ->option_text("S")};
+}
+
+std::vector<CLI::Option*> AddQueueFlags(CLI::App& command, QueueCommands& commands) {
+  const auto add = [&command](const char* name, std::string& value, const char* description,
+                              const char* text) {
+    return command.add_option(name, value, description)->option_text(text);
+  };
+  return {add("--submit", commands.submit,
+              "Command: submits {script}, which runs the agent {name}, and prints the job in its "
+              "last line",
+              "COMMAND"),
+          add("--status", commands.status,
+              "Command: prints a line \"JOB STATE …\" for each of {jobs} that has not ended",
+              "COMMAND"),
+          add("--cancel", commands.cancel, "Command: ends {job}", "COMMAND"),
+          add("--jobs-dir", commands.folder,
+              "Command: folder of scripts and jobs, which nodes and a restart find there; default: "
+              "the agents' name with .jobs",
+              "DIR")};
+}
+
+absl::StatusOr<QueueOfFleet> OpenCommandQueue(QueueCommands commands, const AgentFleet& fleet) {
+  RETURN_IF_ERROR(Check(commands));
+  if (commands.folder.empty()) commands.folder = fleet.name + ".jobs";
+  ASSIGN_OR_RETURN(std::shared_ptr<const CommandQueue> queue,
+                   CommandQueue::Open(RunProgramOn, std::move(commands)));
+  return QueueOfFleet{.queue = std::move(queue), .owner = CommandQueue::kOwner};
 }
 
 }  // namespace meshwright::cli

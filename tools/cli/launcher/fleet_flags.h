@@ -1,12 +1,16 @@
-// AddAgentFlags() and AddSlurmFlags() add the flags of a fleet of agents, which several commands
-// share.
+// AddAgentFlags(), AddSlurmFlags() and AddQueueFlags() add the flags of a fleet of agents, which
+// several commands share.
 #pragma once
 
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
 #include "tools/cli/launcher/agent_fleet.h"
 #include "tools/cli/launcher/batch_script.h"
+#include "tools/cli/launcher/command_queue.h"
 
 namespace meshwright::cli {
 
@@ -16,5 +20,18 @@ std::vector<CLI::Option*> AddAgentFlags(CLI::App& command, AgentFleet& fleet);
 
 // Adds and returns the flags of the agents' jobs: --partition, --time, --account and --poll-s.
 std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, SlurmJobFlags& job, double& poll_s);
+
+// Adds and returns the flags of --launcher command: --submit, --status, --cancel and --jobs-dir.
+std::vector<CLI::Option*> AddQueueFlags(CLI::App& command, QueueCommands& commands);
+
+// The queue of a launch, and the owner of its jobs.
+struct QueueOfFleet {
+  std::shared_ptr<const JobQueue> queue;
+  std::string owner = {};  // empty if the process owns them
+};
+
+// Returns the queue that the commands reach. Returns the errors of Check() and of
+// CommandQueue::Open().
+absl::StatusOr<QueueOfFleet> OpenCommandQueue(QueueCommands commands, const AgentFleet& fleet);
 
 }  // namespace meshwright::cli

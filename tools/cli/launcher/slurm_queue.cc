@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::cli {
 namespace {
@@ -41,7 +42,15 @@ bool IsJobNumber(absl::string_view text) {
 
 }  // namespace
 
-absl::Status SlurmQueue::CheckCommands() const {
+std::string SlurmQueue::HowToEnd(std::string_view job) const {
+  return absl::StrCat("scancel ", AbslView(job));
+}
+
+std::string SlurmQueue::OutputOf(std::string_view agent, std::string_view job) const {
+  return BatchLogFile(agent, job);
+}
+
+absl::Status SlurmQueue::Check() const {
   absl::Status status = run_("", {"sbatch", "--version"}, kTimeoutS).status();
   if (!absl::IsUnavailable(status)) return status;
   return absl::FailedPreconditionError(
@@ -50,7 +59,10 @@ absl::Status SlurmQueue::CheckCommands() const {
                    "folder of sbatch, squeue and scancel to PATH"));
 }
 
-absl::StatusOr<std::string> SlurmQueue::Submit(const std::string& script) const {
+absl::StatusOr<std::string> SlurmQueue::Submit(const AgentJobSpec& spec) const {
+  SlurmJobFlags flags = flags_;
+  flags.owner = spec.owner;
+  const std::string script = BatchScript(spec.fleet, flags, spec.program, spec.agent);
   ASSIGN_OR_RETURN(const std::string said, run_(script, {"sbatch", "--parsable"}, kTimeoutS));
   // NUMBER, or NUMBER;CLUSTER.
   const std::vector<absl::string_view> parts = absl::StrSplit(said, absl::ByAnyChar(";\n"));
@@ -59,12 +71,13 @@ absl::StatusOr<std::string> SlurmQueue::Submit(const std::string& script) const 
 }
 
 absl::StatusOr<std::vector<QueuedJob>> SlurmQueue::List(
-    const std::vector<std::string>& names) const {
-  ASSIGN_OR_RETURN(const std::string said, run_("",
-                                                {"squeue", "--me", "--noheader", "--states=all",
-                                                 absl::StrCat("--name=", absl::StrJoin(names, ",")),
-                                                 absl::StrCat("--format=", kQueueColumns)},
-                                                kTimeoutS));
+    const std::vector<std::string>& agents) const {
+  ASSIGN_OR_RETURN(const std::string said,
+                   run_("",
+                        {"squeue", "--me", "--noheader", "--states=all",
+                         absl::StrCat("--name=", absl::StrJoin(agents, ",")),
+                         absl::StrCat("--format=", kQueueColumns)},
+                        kTimeoutS));
   std::vector<QueuedJob> jobs;
   for (const absl::string_view line : absl::StrSplit(said, '\n', absl::SkipEmpty())) {
     const std::vector<std::string> cells =

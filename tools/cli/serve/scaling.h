@@ -4,7 +4,7 @@
 // Callers may rely on:
 // - The number of nodes is at least min_nodes and at most max_nodes.
 // - It is the largest number that was wanted within the last `idle`. A short drop in demand
-//   therefore cancels no queued job, which would lose its place in Slurm's queue.
+//   therefore cancels no queued job, which would lose its place.
 // - An agent may be let go only after it was idle for `idle`.
 // - Trials that fit on idle agents which somebody else started don't count as demand.
 #pragma once

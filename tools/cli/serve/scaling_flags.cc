@@ -6,15 +6,18 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/system/host_port.h"
+#include "base/system/run_program.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "tools/cli/launcher/fleet_flags.h"
+#include "tools/cli/launcher/slurm_queue.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
 namespace {
 
 constexpr char kSlurm[] = "slurm";
+constexpr char kCommand[] = "command";
 
 // Renames the flags of `agents up` in a status about a fleet to those of `serve`.
 absl::Status InServeWords(const absl::Status& status) {
@@ -61,9 +64,11 @@ absl::Status CheckReaches(const ServerEnd& server, const ServerAccess& access) {
 
 void ScalingFlags::Add(CLI::App& command, const CommandContext& context) {
   command_line::TakeWords(
-      command.add_option("--launcher", launcher_,
-                         "Bring agents up while trials wait for them: Slurm gives out the nodes"),
-      {kSlurm});
+      command.add_option(
+          "--launcher", launcher_,
+          "Bring agents up while trials wait for them: Slurm gives out the nodes, or "
+          "any queue that --submit, --status and --cancel reach"),
+      {kSlurm, kCommand});
   const auto keep = [this](const std::vector<CLI::Option*>& options) {
     options_.insert(options_.end(), options.begin(), options.end());
   };
@@ -89,6 +94,7 @@ void ScalingFlags::Add(CLI::App& command, const CommandContext& context) {
                             context));
   keep(AddAgentFlags(command, fleet_));
   keep(AddSlurmFlags(command, job_, poll_s_));
+  keep(AddQueueFlags(command, commands_));
 }
 
 absl::Status ScalingFlags::CheckNone() const {
@@ -96,7 +102,7 @@ absl::Status ScalingFlags::CheckNone() const {
     if (option->count() == 0) continue;
     const std::string field =
         absl::StrReplaceAll(command_line::NameOf(*option), {{"--", ""}, {"-", "_"}});
-    return FieldError(field, option->results().front(), "goes with --launcher slurm only");
+    return FieldError(field, option->results().front(), "goes with --launcher only");
   }
   return absl::OkStatus();
 }
@@ -135,7 +141,24 @@ ServerFlags ScalingFlags::ServerAt(const std::string& address) const {
   return server_.At(ToText(*told));
 }
 
-absl::StatusOr<std::optional<SlurmScaling>> ScalingFlags::Read(
+absl::StatusOr<QueueOfFleet> ScalingFlags::QueueFor(const AgentFleet& fleet) const {
+  if (launcher_ == kCommand) {
+    for (const auto& [field, value] :
+         {std::pair<std::string_view, std::string>{"partition", job_.partition},
+          {"time", job_.time_limit},
+          {"account", job_.account}}) {
+      if (!value.empty()) return FieldError(field, value, "goes with --launcher slurm only");
+    }
+    return OpenCommandQueue(commands_, fleet);
+  }
+  if (!commands_.empty()) {
+    return FieldError("launcher", launcher_,
+                      "must be command with --submit, --status and --cancel");
+  }
+  return QueueOfFleet{.queue = std::make_shared<SlurmQueue>(RunProgramOn, job_)};
+}
+
+absl::StatusOr<std::optional<FleetScaling>> ScalingFlags::Read(
     const ServerEnd& server, const CommandContext& context) const {
   if (launcher_.empty()) {
     RETURN_IF_ERROR(CheckNone());
@@ -152,11 +175,13 @@ absl::StatusOr<std::optional<SlurmScaling>> ScalingFlags::Read(
   if (!access.ok()) return InServeWords(access.status());
   RETURN_IF_ERROR(CheckReaches(server, *access));
   RETURN_IF_ERROR(InServeWords(CheckAccess(fleet)));
-  SlurmScaling scaling;
+  ASSIGN_OR_RETURN(QueueOfFleet queue, QueueFor(fleet));
+  FleetScaling scaling;
+  scaling.queue = std::move(queue.queue);
   scaling.limits = limits_;
   scaling.limits.idle = absl::Seconds(idle_s_);
   scaling.launch = {.fleet = std::move(fleet),
-                    .job = job_,
+                    .owner = std::move(queue.owner),
                     .program = context.binary_dir + "/meshwright",
                     .poll = absl::Seconds(poll_s_)};
   // A server must survive a partition that is closed for a day.

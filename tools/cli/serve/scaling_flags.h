@@ -10,7 +10,8 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "tools/cli/common/context.h"
-#include "tools/cli/serve/slurm_scaler.h"
+#include "tools/cli/launcher/fleet_flags.h"
+#include "tools/cli/serve/fleet_scaler.h"
 
 namespace meshwright::cli {
 
@@ -27,7 +28,7 @@ class ScalingFlags {
 
   // Returns the scaling that the flags describe; nullopt if no launcher is named. Returns
   // InvalidArgument about a flag whose value is invalid or that conflicts with another.
-  absl::StatusOr<std::optional<SlurmScaling>> Read(const ServerEnd& server,
+  absl::StatusOr<std::optional<FleetScaling>> Read(const ServerEnd& server,
                                                    const CommandContext& context) const;
 
   // Returns the flags with which agents reach a server that listens at `address`, HOST:PORT.
@@ -37,6 +38,7 @@ class ScalingFlags {
   absl::Status CheckNone() const;
   absl::Status CheckNumbers() const;
   absl::Status CheckReached(const std::string& listen) const;
+  absl::StatusOr<QueueOfFleet> QueueFor(const AgentFleet& fleet) const;
 
   std::string launcher_;
   ScalingLimits limits_;
@@ -44,6 +46,7 @@ class ScalingFlags {
   AgentFleet fleet_;  // without the server
   ServerFlags server_;
   SlurmJobFlags job_;
+  QueueCommands commands_;
   double poll_s_ = 10.0;
   const CLI::Option* most_ = nullptr;
   std::vector<CLI::Option*> options_;  // all but --launcher

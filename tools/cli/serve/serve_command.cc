@@ -87,16 +87,18 @@ absl::Status WaitForStopOrDamage(const StopRequest& stop, const db::StoreLock& l
 }
 
 // Starts the scaler for the server; null without a launcher.
-absl::StatusOr<std::unique_ptr<SlurmScaler>> StartScaler(const ServeFlags& flags,
-                                                         std::optional<SlurmScaling> scaling,
+absl::StatusOr<std::unique_ptr<FleetScaler>> StartScaler(const ServeFlags& flags,
+                                                         std::optional<FleetScaling> scaling,
                                                          const std::string& store_id,
                                                          server::Server& server,
                                                          const LogFunction& log) {
   if (!scaling) return nullptr;
   scaling->launch.fleet.server = flags.scaling.ServerAt(server.address());
   // The jobs belong to this database, whichever process serves it.
-  scaling->launch.job.owner = absl::StrCat("meshwright-", store_id);
-  return SlurmScaler::Start(*std::move(scaling), &server.engine(), log);
+  if (scaling->launch.owner.empty()) {
+    scaling->launch.owner = absl::StrCat("meshwright-", store_id);
+  }
+  return FleetScaler::Start(*std::move(scaling), &server.engine(), log);
 }
 
 absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
@@ -106,7 +108,7 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   server::ServerOptions options = PrepareServer(context, log);
   options.listen = flags.listen;
   ASSIGN_OR_RETURN(options.tls, ReadTls(flags));
-  ASSIGN_OR_RETURN(std::optional<SlurmScaling> scaling,
+  ASSIGN_OR_RETURN(std::optional<FleetScaling> scaling,
                    flags.scaling.Read({.listen = flags.listen,
                                        .has_tls = options.tls.has_value(),
                                        .takes_certificates = !flags.client_ca_file.empty()},
@@ -159,7 +161,7 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   if (page != nullptr) {
     context.out << "metrics on http://" << page->address() << "/metrics" << std::endl;
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<SlurmScaler> scaler,
+  ASSIGN_OR_RETURN(const std::unique_ptr<FleetScaler> scaler,
                    StartScaler(flags, std::move(scaling), store_id, *server, log));
   absl::Status damage = WaitForStopOrDamage(stop, lock, search, log);
   // First, while agents can still deliver their results.

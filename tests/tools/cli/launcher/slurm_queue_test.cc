@@ -25,11 +25,14 @@ TEST(SlurmQueueTest, GivesTheScriptToSbatchAndTakesTheNumber) {
     words = arguments;
     return "17\n";
   });
-  EXPECT_EQ(queue.Submit("#!/bin/sh\n").value(), "17");
-  EXPECT_EQ(script, "#!/bin/sh\n");
+  const AgentFleet fleet;
+  const AgentJobSpec spec = {fleet, "/bin/meshwright", "me", "a-1"};
+  EXPECT_EQ(queue.Submit(spec).value(), "17");
+  EXPECT_THAT(script, AllOf(HasSubstr("#SBATCH --job-name=a-1\n"),
+                            HasSubstr("#SBATCH --comment=me\n"), HasSubstr("/bin/meshwright")));
   EXPECT_THAT(words, ElementsAre("sbatch", "--parsable"));
-  EXPECT_EQ(Printing("18;far\n").Submit("").value(), "18");
-  EXPECT_FALSE(Printing("Submitted batch job 19\n").Submit("").ok());
+  EXPECT_EQ(Printing("18;far\n").Submit(spec).value(), "18");
+  EXPECT_FALSE(Printing("Submitted batch job 19\n").Submit(spec).ok());
 }
 
 TEST(SlurmQueueTest, ReadsWhatSqueueIsAskedFor) {
@@ -56,7 +59,7 @@ TEST(SlurmQueueTest, SaysWhatToDoWhereThereIsNoSlurm) {
                             double) -> absl::StatusOr<std::string> {
     return absl::UnavailableError(arguments.front() + " can't be started");
   });
-  const absl::Status status = queue.CheckCommands();
+  const absl::Status status = queue.Check();
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr("sbatch can't be started"), HasSubstr("login node")));

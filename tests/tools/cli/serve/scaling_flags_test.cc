@@ -30,9 +30,8 @@ void ExpectFlagsRefused(const CommandOutput& run, const std::string& sentence) {
 }
 
 TEST(ScalingFlagsTest, RefusesWhatDoesNotGoTogether) {
-  ExpectFlagsRefused(Serve({"--max-nodes", "4"}), "--max-nodes 4: goes with --launcher slurm only");
-  ExpectFlagsRefused(Serve({"--partition", "gpu"}),
-                     "--partition gpu: goes with --launcher slurm only");
+  ExpectFlagsRefused(Serve({"--max-nodes", "4"}), "--max-nodes 4: goes with --launcher only");
+  ExpectFlagsRefused(Serve({"--partition", "gpu"}), "--partition gpu: goes with --launcher only");
   ExpectFlagsRefused(Serve({"--launcher", "slurm"}), "--max-nodes");
   ExpectFlagsRefused(Serve({"--launcher", "slurm", "--max-nodes", "4"}), "--devices");
   ExpectFlagsRefused(Serve({"--launcher", "slurm", "--max-nodes", "4", "--devices", "cpu:2"}),

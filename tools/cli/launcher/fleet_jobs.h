@@ -1,8 +1,9 @@
-// SlurmJobs manages a fleet's jobs in Slurm's queue: it observes the jobs and carries out the
+// FleetJobs manages a fleet's jobs in a batch queue: it observes the jobs and carries out the
 // decisions of AgentJobs.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,22 +15,23 @@
 #include "base/system/monotonic_time.h"
 #include "tools/cli/launcher/agent_fleet.h"
 #include "tools/cli/launcher/agent_jobs.h"
-#include "tools/cli/launcher/batch_script.h"
-#include "tools/cli/launcher/slurm_queue.h"
+#include "tools/cli/launcher/job_queue.h"
 
 namespace meshwright::cli {
 
-struct SlurmLaunch {
+struct FleetLaunch {
   AgentFleet fleet;
-  SlurmJobFlags job;
+  // The owner of the jobs, by which it finds its jobs after a restart. If it is empty, the
+  // submitting process owns the jobs while it runs.
+  std::string owner = {};
   std::string program;  // path of `meshwright` on the nodes
   absl::Duration poll;  // between two queries of the queue
   JobPolicy policy = {};
 };
 
-// LaunchWorld holds the functions through which SlurmJobs reaches the outside world.
+// LaunchWorld holds the functions through which FleetJobs reaches the outside world.
 struct LaunchWorld {
-  SlurmQueue queue;
+  std::shared_ptr<const JobQueue> queue;
   LogFunction log;
   MonotonicClock clock;
   std::function<void(absl::Duration)> sleep;
@@ -39,12 +41,12 @@ struct LaunchWorld {
   std::function<bool(const std::string& agent)> may_submit = {};
 };
 
-class SlurmJobs {
+class FleetJobs {
  public:
-  // REQUIRES: `launch` and `world` outlive the SlurmJobs.
-  SlurmJobs(const SlurmLaunch& launch, const LaunchWorld& world);
+  // REQUIRES: `launch` and `world` outlive the FleetJobs.
+  FleetJobs(const FleetLaunch& launch, const LaunchWorld& world);
 
-  // Checks that the fleet's jobs can be submitted. Returns FailedPrecondition if there is no Slurm.
+  // Checks that the fleet's jobs can be submitted. Returns the error of JobQueue::Check().
   // Returns InvalidArgument if the queue has an unfinished job with a name of the fleet, unless
   // that job belongs to the launch's owner.
   absl::Status Begin() const;
@@ -67,7 +69,7 @@ class SlurmJobs {
   void Submit(const std::string& name);
   void Cancel(const std::vector<std::string>& jobs) const;
 
-  const SlurmLaunch& launch_;
+  const FleetLaunch& launch_;
   const LaunchWorld& world_;
   const std::vector<std::string> names_;
   AgentJobs agent_jobs_;
@@ -75,9 +77,9 @@ class SlurmJobs {
 };
 
 // Keeps one job in the queue for each agent until a stop is requested. Then ends the jobs as
-// SlurmJobs::End() does and returns OK, even if some had not ended before the timeout. Returns the
-// error of SlurmJobs::Begin() before any job is submitted. If every agent is given up, ends the
+// FleetJobs::End() does and returns OK, even if some had not ended before the timeout. Returns the
+// error of FleetJobs::Begin() before any job is submitted. If every agent is given up, ends the
 // jobs and returns Aborted.
-absl::Status RunLaunch(const SlurmLaunch& launch, const LaunchWorld& world);
+absl::Status RunLaunch(const FleetLaunch& launch, const LaunchWorld& world);
 
 }  // namespace meshwright::cli

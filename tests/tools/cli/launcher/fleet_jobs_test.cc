@@ -1,6 +1,6 @@
 // RunLaunch() against a queue in memory, by a clock that only its sleep moves. What a real Slurm
 // makes of it is tests/faults/slurm_test.py's.
-#include "tools/cli/launcher/slurm_jobs.h"
+#include "tools/cli/launcher/fleet_jobs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "tools/cli/launcher/slurm_queue.h"
 
 namespace meshwright::cli {
 namespace {
@@ -46,15 +47,15 @@ class RunLaunchTest : public testing::Test {
 
   // Stops it after a time.
   absl::Status Launch(absl::Duration until) {
-    SlurmLaunch launch;
+    FleetLaunch launch;
     launch.fleet.name = "a";
     launch.fleet.nodes = 2;
     launch.poll = absl::Seconds(10);
     const MonotonicTime stop = now_ + until;
     return RunLaunch(launch,
-                     {.queue = SlurmQueue([this](std::string_view input,
-                                                 const std::vector<std::string>& arguments,
-                                                 double) { return Run(input, arguments); }),
+                     {.queue = std::make_shared<SlurmQueue>(
+                          [this](std::string_view input, const std::vector<std::string>& arguments,
+                                 double) { return Run(input, arguments); }),
                       .log = [this](const LogEntry& entry) { log_ += entry.message + "\n"; },
                       .clock = [this] { return now_; },
                       .sleep = [this](absl::Duration time) { now_ = now_ + time; },

@@ -1,5 +1,5 @@
-// SlurmScaler starts agents through Slurm while trials wait for agents, and lets agents go once
-// they are idle. It runs on a thread of its own.
+// FleetScaler starts agents through a batch queue while trials wait for agents, and lets agents go
+// once they are idle. It runs on a thread of its own.
 //
 // Callers may rely on:
 // - A job is cancelled only after the engine released its agent. The engine releases only an idle
@@ -17,31 +17,32 @@
 
 #include "absl/status/statusor.h"
 #include "server/sweeps/sweep_engine.h"
-#include "tools/cli/launcher/slurm_jobs.h"
+#include "tools/cli/launcher/fleet_jobs.h"
 #include "tools/cli/serve/scaling.h"
 
 namespace meshwright::cli {
 
-struct SlurmScaling {
-  SlurmLaunch launch;
+struct FleetScaling {
+  FleetLaunch launch;
   ScalingLimits limits;
+  std::shared_ptr<const JobQueue> queue;
 };
 
-class SlurmScaler {
+class FleetScaler {
  public:
-  // Starts the thread. Returns the error of SlurmJobs::Begin() with nothing started. REQUIRES: the
+  // Starts the thread. Returns the error of FleetJobs::Begin() with nothing started. REQUIRES: the
   // engine outlives the scaler.
-  static absl::StatusOr<std::unique_ptr<SlurmScaler>> Start(SlurmScaling scaling,
+  static absl::StatusOr<std::unique_ptr<FleetScaler>> Start(FleetScaling scaling,
                                                             server::SweepEngine* engine,
                                                             LogFunction log);
-  ~SlurmScaler() { Stop(); }
+  ~FleetScaler() { Stop(); }
 
   // Cancels all jobs of this scaler and waits for their end. After a timeout, logs a warning and
   // returns.
   void Stop();
 
  private:
-  SlurmScaler(SlurmScaling scaling, server::SweepEngine* engine, LogFunction log);
+  FleetScaler(FleetScaling scaling, server::SweepEngine* engine, LogFunction log);
 
   void Run();
   void Look();
@@ -51,11 +52,11 @@ class SlurmScaler {
   void Tell(const NodesWanted& wanted);
   void Say(LogLevel level, std::string message, const std::string& agent = "") const;
 
-  const SlurmScaling scaling_;
+  const FleetScaling scaling_;
   server::SweepEngine* const engine_;
   std::atomic<bool> stopping_{false};
   const LaunchWorld world_;
-  SlurmJobs jobs_;
+  FleetJobs jobs_;
   Scaling decisions_;
   int32_t told_nodes_ = 0;
   std::vector<std::string> told_too_large_;

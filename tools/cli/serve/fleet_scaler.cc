@@ -1,4 +1,4 @@
-#include "tools/cli/serve/slurm_scaler.h"
+#include "tools/cli/serve/fleet_scaler.h"
 
 #include <set>
 #include <utility>
@@ -6,13 +6,12 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "base/system/run_program.h"
 #include "base/text/status_macros.h"
 
 namespace meshwright::cli {
 namespace {
 
-Scaling DecisionsOf(const SlurmScaling& scaling) {
+Scaling DecisionsOf(const FleetScaling& scaling) {
   const AgentFleet& fleet = scaling.launch.fleet;
   const std::vector<std::string> names = AgentNames(fleet);
   const bool is_cpu = fleet.devices.kind == planner::DeviceKind::kCpu;
@@ -26,10 +25,10 @@ Scaling DecisionsOf(const SlurmScaling& scaling) {
 
 // The analyzer does not follow the constructors of AgentJobs and Scaling, which set all members.
 // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject)
-SlurmScaler::SlurmScaler(SlurmScaling scaling, server::SweepEngine* engine, LogFunction log)
+FleetScaler::FleetScaler(FleetScaling scaling, server::SweepEngine* engine, LogFunction log)
     : scaling_(std::move(scaling)),
       engine_(engine),
-      world_{.queue = SlurmQueue(RunProgramOn),
+      world_{.queue = scaling_.queue,
              .log = std::move(log),
              .clock = MonotonicNow,
              .sleep = absl::SleepFor,
@@ -38,21 +37,21 @@ SlurmScaler::SlurmScaler(SlurmScaling scaling, server::SweepEngine* engine, LogF
       jobs_(scaling_.launch, world_),
       decisions_(DecisionsOf(scaling_)) {}
 
-absl::StatusOr<std::unique_ptr<SlurmScaler>> SlurmScaler::Start(SlurmScaling scaling,
+absl::StatusOr<std::unique_ptr<FleetScaler>> FleetScaler::Start(FleetScaling scaling,
                                                                 server::SweepEngine* engine,
                                                                 LogFunction log) {
-  auto scaler = absl::WrapUnique(new SlurmScaler(std::move(scaling), engine, std::move(log)));
+  auto scaler = absl::WrapUnique(new FleetScaler(std::move(scaling), engine, std::move(log)));
   RETURN_IF_ERROR(scaler->jobs_.Begin());
   scaler->thread_ = std::thread([raw = scaler.get()] { raw->Run(); });
   return scaler;
 }
 
-void SlurmScaler::Stop() {
+void FleetScaler::Stop() {
   if (stopping_.exchange(true) || !thread_.joinable()) return;
   thread_.join();
 }
 
-void SlurmScaler::Run() {
+void FleetScaler::Run() {
   while (!stopping_.load()) {
     Look();
     jobs_.Wait();
@@ -60,7 +59,7 @@ void SlurmScaler::Run() {
   jobs_.End();
 }
 
-void SlurmScaler::Look() {
+void FleetScaler::Look() {
   const server::EngineDemand demand = engine_->Demand();
   const NodesWanted wanted = decisions_.Look(world_.clock(), demand);
   Tell(wanted);
@@ -69,7 +68,7 @@ void SlurmScaler::Look() {
   if (jobs_.Look()) LetGo(wanted, demand);
 }
 
-void SlurmScaler::LetGo(const NodesWanted& wanted, const server::EngineDemand& demand) {
+void FleetScaler::LetGo(const NodesWanted& wanted, const server::EngineDemand& demand) {
   const MayGo may = WhoMayGo(world_.clock(), jobs_.agent_jobs().Jobs(), wanted.nodes, demand,
                              scaling_.limits.idle);
   for (const std::string& agent : may.closed) Release(agent);
@@ -80,14 +79,14 @@ void SlurmScaler::LetGo(const NodesWanted& wanted, const server::EngineDemand& d
   }
 }
 
-bool SlurmScaler::Release(const std::string& agent) {
+bool FleetScaler::Release(const std::string& agent) {
   if (!engine_->Request(server::ReleaseRequested{agent, scaling_.limits.idle}).ok()) return false;
   Say(LogLevel::kInfo, "is let go: no trial needs it", agent);
   jobs_.LetGo(agent);
   return true;
 }
 
-bool SlurmScaler::Admit(const std::string& agent) {
+bool FleetScaler::Admit(const std::string& agent) {
   const absl::Status status = engine_->Request(server::AdmitRequested{agent});
   const std::string refused(status.message());
   if (!refused.empty() && refused != told_refused_) {
@@ -97,7 +96,7 @@ bool SlurmScaler::Admit(const std::string& agent) {
   return status.ok();
 }
 
-void SlurmScaler::Tell(const NodesWanted& wanted) {
+void FleetScaler::Tell(const NodesWanted& wanted) {
   if (wanted.nodes != std::exchange(told_nodes_, wanted.nodes)) {
     Say(LogLevel::kInfo, absl::StrCat(wanted.nodes, wanted.nodes == 1 ? " node is" : " nodes are",
                                       " wanted: ", wanted.why));
@@ -107,7 +106,7 @@ void SlurmScaler::Tell(const NodesWanted& wanted) {
   for (const std::string& sentence : wanted.too_large) Say(LogLevel::kWarning, sentence);
 }
 
-void SlurmScaler::Say(LogLevel level, std::string message, const std::string& agent) const {
+void FleetScaler::Say(LogLevel level, std::string message, const std::string& agent) const {
   if (!agent.empty()) message = absl::StrCat(agent, ": ", message);
   world_.log({.level = level, .message = std::move(message), .about = {.agent = agent}});
 }

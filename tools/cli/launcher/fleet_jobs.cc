@@ -1,4 +1,4 @@
-#include "tools/cli/launcher/slurm_jobs.h"
+#include "tools/cli/launcher/fleet_jobs.h"
 
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace meshwright::cli {
 namespace {
 
-// Slurm's default KillWait is 30 s; agents end within 5.
+// Slurm's default KillWait is 30 s; agents end within 5 s.
 constexpr absl::Duration kEndWait = absl::Seconds(40);
 constexpr absl::Duration kEndPoll = absl::Seconds(1);
 // The delay until a stop is noticed.
@@ -19,17 +19,17 @@ constexpr absl::Duration kNap = absl::Milliseconds(100);
 
 // The analyzer does not follow AgentJobs' own constructor, which sets all of it.
 // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject)
-SlurmJobs::SlurmJobs(const SlurmLaunch& launch, const LaunchWorld& world)
+FleetJobs::FleetJobs(const FleetLaunch& launch, const LaunchWorld& world)
     : launch_(launch),
       world_(world),
       names_(AgentNames(launch.fleet)),
       agent_jobs_(names_, launch.policy) {}
 
-absl::Status SlurmJobs::Begin() const {
-  RETURN_IF_ERROR(world_.queue.CheckCommands());
-  ASSIGN_OR_RETURN(const std::vector<QueuedJob> queue, world_.queue.List(names_));
+absl::Status FleetJobs::Begin() const {
+  RETURN_IF_ERROR(world_.queue->Check());
+  ASSIGN_OR_RETURN(const std::vector<QueuedJob> queue, world_.queue->List(names_));
   for (const QueuedJob& job : queue) {
-    const bool is_own = !launch_.job.owner.empty() && job.owner == launch_.job.owner;
+    const bool is_own = !launch_.owner.empty() && job.owner == launch_.owner;
     if (is_own || job.phase == JobPhase::kEnded) continue;
     return FieldError(
         "job_name", launch_.fleet.name,
@@ -39,21 +39,22 @@ absl::Status SlurmJobs::Begin() const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<QueuedJob>> SlurmJobs::ListOwn() const {
-  ASSIGN_OR_RETURN(std::vector<QueuedJob> queue, world_.queue.List(names_));
-  if (!launch_.job.owner.empty()) {
-    std::erase_if(queue, [&](const QueuedJob& job) { return job.owner != launch_.job.owner; });
+absl::StatusOr<std::vector<QueuedJob>> FleetJobs::ListOwn() const {
+  ASSIGN_OR_RETURN(std::vector<QueuedJob> queue, world_.queue->List(names_));
+  if (!launch_.owner.empty()) {
+    std::erase_if(queue, [&](const QueuedJob& job) { return job.owner != launch_.owner; });
   }
   return queue;
 }
 
-bool SlurmJobs::Look() {
+bool FleetJobs::Look() {
   const absl::StatusOr<std::vector<QueuedJob>> queue = ListOwn();
   if (queue.ok() != answers_) {
     answers_ = queue.ok();
     Say(answers_ ? LogLevel::kInfo : LogLevel::kWarning,
-        answers_ ? "Slurm answers again"
-                 : absl::StrCat("Slurm does not say how the jobs are: ", queue.status().message()));
+        absl::StrCat(world_.queue->name(),
+                     answers_ ? " answers again" : " does not say how the jobs are: ",
+                     queue.status().ok() ? "" : queue.status().message()));
   }
   if (!queue.ok()) return false;
   const JobDecisions decisions = agent_jobs_.Observe(world_.clock(), *queue);
@@ -66,37 +67,37 @@ bool SlurmJobs::Look() {
   return true;
 }
 
-void SlurmJobs::Wait() const {
+void FleetJobs::Wait() const {
   const MonotonicTime until = world_.clock() + launch_.poll;
   while (!world_.stopped() && world_.clock() < until) world_.sleep(kNap);
 }
 
-void SlurmJobs::LetGo(const std::string& agent) {
+void FleetJobs::LetGo(const std::string& agent) {
   if (const std::string job = agent_jobs_.LetGo(agent); !job.empty()) Cancel({job});
 }
 
-void SlurmJobs::End() {
+void FleetJobs::End() {
   agent_jobs_.Stop();
   const MonotonicTime until = world_.clock() + kEndWait;
   while (!Look() || agent_jobs_.live() > 0) {
     if (world_.clock() >= until) {
       return Say(LogLevel::kWarning,
-                 absl::StrCat("leaves before ", agent_jobs_.live(),
-                              " of its jobs have ended; squeue --me shows them"));
+                 absl::StrCat("leaves before ", agent_jobs_.live(), " of its jobs have ended; ",
+                              world_.queue->HowToList(), " shows them"));
     }
     world_.sleep(kEndPoll);
   }
 }
 
-void SlurmJobs::Say(LogLevel level, std::string message) const {
+void FleetJobs::Say(LogLevel level, std::string message) const {
   world_.log({.level = level, .message = std::move(message)});
 }
 
-void SlurmJobs::Submit(const std::string& name) {
+void FleetJobs::Submit(const std::string& name) {
   const absl::StatusOr<std::string> job =
-      world_.queue.Submit(BatchScript(launch_.fleet, launch_.job, launch_.program, name));
+      world_.queue->Submit({launch_.fleet, launch_.program, launch_.owner, name});
   if (!job.ok()) {
-    // Ctrl-C reaches sbatch too; a job that it may have made is cancelled by its name.
+    // Ctrl-C reaches the queue's program too; Slurm's jobs are then cancelled by their names.
     if (world_.stopped()) return;
     for (const LogEntry& entry : agent_jobs_.NotSubmitted(world_.clock(), name, job.status()).log) {
       world_.log(entry);
@@ -104,19 +105,20 @@ void SlurmJobs::Submit(const std::string& name) {
     return;
   }
   agent_jobs_.Submitted(name, *job);
-  world_.log({.message = absl::StrCat(name, ": job ", *job, " is submitted; its output goes to ",
-                                      BatchLogFile(name, *job)),
+  const std::string output = world_.queue->OutputOf(name, *job);
+  world_.log({.message = absl::StrCat(name, ": job ", *job, " is submitted",
+                                      output.empty() ? "" : "; its output goes to ", output),
               .about = {.agent = name}});
 }
 
-void SlurmJobs::Cancel(const std::vector<std::string>& jobs) const {
-  if (const absl::Status status = world_.queue.Cancel(jobs); !status.ok()) {
+void FleetJobs::Cancel(const std::vector<std::string>& jobs) const {
+  if (const absl::Status status = world_.queue->Cancel(jobs); !status.ok()) {
     Say(LogLevel::kWarning, absl::StrCat("can't cancel jobs: ", status.message()));
   }
 }
 
-absl::Status RunLaunch(const SlurmLaunch& launch, const LaunchWorld& world) {
-  SlurmJobs jobs(launch, world);
+absl::Status RunLaunch(const FleetLaunch& launch, const LaunchWorld& world) {
+  FleetJobs jobs(launch, world);
   RETURN_IF_ERROR(jobs.Begin());
   absl::Status given_up;
   while (!world.stopped() && given_up.ok()) {

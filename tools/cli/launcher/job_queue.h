@@ -1,0 +1,59 @@
+// JobQueue is a site's batch queue, as far as a fleet of agents needs it: submit an agent's job,
+// list the fleet's jobs, cancel jobs.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tools/cli/launcher/agent_fleet.h"
+#include "tools/cli/launcher/agent_jobs.h"
+
+namespace meshwright::cli {
+
+// Runs a program with `input` as its standard input and returns its output. It is RunProgramOn(),
+// or a test's own function.
+using InputProgramRunner = std::function<absl::StatusOr<std::string>(
+    std::string_view input, const std::vector<std::string>& arguments, double timeout_s)>;
+
+// The job of one agent.
+struct AgentJobSpec {
+  const AgentFleet& fleet;
+  std::string program;  // path of `meshwright` on the nodes
+  std::string owner;    // FleetLaunch::owner
+  std::string agent;    // the agent's name, which is the job's name too
+};
+
+class JobQueue {
+ public:
+  virtual ~JobQueue() = default;
+
+  // Returns the queue's name at the start of a sentence.
+  virtual std::string name() const = 0;
+  // Returns a command, or what else helps, with which a person ends `job`.
+  virtual std::string HowToEnd(std::string_view job) const = 0;
+  // Returns the same for a list of jobs.
+  virtual std::string HowToList() const = 0;
+  // Returns where the job's output goes; empty if the queue decides.
+  virtual std::string OutputOf(std::string_view agent, std::string_view job) const = 0;
+
+  // Checks that jobs can be submitted. Returns FailedPrecondition, with what to do, if not.
+  virtual absl::Status Check() const = 0;
+  // Submits the job and returns its number or name in the queue. There may be a job even after an
+  // error, such as when the queue's program was killed before it printed the number.
+  virtual absl::StatusOr<std::string> Submit(const AgentJobSpec& spec) const = 0;
+  // Returns the jobs of these agents, including ended jobs that the queue still knows.
+  virtual absl::StatusOr<std::vector<QueuedJob>> List(
+      const std::vector<std::string>& agents) const = 0;
+  virtual absl::Status Cancel(const std::vector<std::string>& jobs) const = 0;
+
+ protected:
+  JobQueue() = default;
+  JobQueue(const JobQueue&) = default;
+  JobQueue& operator=(const JobQueue&) = default;
+};
+
+}  // namespace meshwright::cli

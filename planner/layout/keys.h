@@ -230,14 +230,15 @@ inline constexpr std::array kLayoutKeys = {
                                              .change_order = 40,
                                              .column = "mbs",
                                              .help = "sequences in a micro-batch"}),
-    layout_key::Count<&Layout::vpp>({.name = "vpp",
-                                     .text = KeyText::kPrinted,
-                                     .distance = KeyDistance::kOctaves,
-                                     .burden = Burden::kChunks,
-                                     .change_order = 31,
-                                     .beside = true,
-                                     .column = "vpp",
-                                     .help = "chunks of layers that each pipeline rank holds"}),
+    layout_key::Count<&Layout::vpp>(
+        {.name = "vpp",
+         .text = KeyText::kPrinted,
+         .distance = KeyDistance::kOctaves,
+         .burden = Burden::kChunks,
+         .change_order = 31,
+         .beside = true,
+         .column = "vpp",
+         .help = "chunks of layers on each pipeline rank; without pp, on the one rank"}),
     layout_key::Count<&Layout::zero>(
         {.name = "zero",
          .text = KeyText::kPrinted,
@@ -250,15 +251,15 @@ inline constexpr std::array kLayoutKeys = {
          .column = "zero_stage",
          .help = "data-parallel ranks shard: 1 optimizer, 2 gradients too, 3 weights too"}),
     layout_key::Numbered<&Layout::sequence_parallel>(
-        KeyKind::kSwitch,
-        {.name = "sp",
-         .text = KeyText::kPrinted,
-         .low = 0,
-         .high = 1,
-         .distance = KeyDistance::kSteps,
-         .change_order = 50,
-         .column = "seq_parallel",
-         .help = "1: sequence parallelism, which divides norms over the tp ranks too"}),
+        KeyKind::kSwitch, {.name = "sp",
+                           .text = KeyText::kPrinted,
+                           .low = 0,
+                           .high = 1,
+                           .distance = KeyDistance::kSteps,
+                           .change_order = 50,
+                           .column = "seq_parallel",
+                           .help = "1: sequence parallelism, which splits the activations around "
+                                   "norms over the tp ranks"}),
     layout_key::RecomputeKey(
         {.name = "rc",
          .text = KeyText::kPrinted,
@@ -268,7 +269,7 @@ inline constexpr std::array kLayoutKeys = {
          .change_order = 120,
          .column = "act_ckpt",
          .help = "what the backward recomputes: none, selective, full, block:N (N layers of each "
-                 "chunk), or modules",
+                 "rank, or of each of its vpp chunks), or modules",
          .value = FormatRecompute,
          .read = ParseRecompute}),
     layout_key::Word<&Layout::schedule>(
@@ -311,8 +312,7 @@ inline constexpr std::array kLayoutKeys = {
          .burden = Burden::kAxes,
          .change_order = 70,
          .column = "hs",
-         .help =
-             "HSDP: ZeRO shards over hs ranks, copies beyond them; 0: over all dp * cp"}),
+         .help = "HSDP: ZeRO shards over hs ranks, copies beyond them; 0: over all dp * cp"}),
     layout_key::Text<&Layout::stages>(
         {.name = "stages",
          .accepts = "layers of each virtual stage such as 1+30x2+0",
@@ -321,8 +321,8 @@ inline constexpr std::array kLayoutKeys = {
          .change_order = 80,
          .column = "stages",
          .column_in_words = false,
-         .help = "layers of each virtual stage in order (4x6: 4 stages of 6 layers); none: the "
-                 "framework's own split",
+         .help = "layers of each stage or vpp chunk in order (4+4x6+4: one of 4 layers, four of 6, "
+                 "one of 4); absent: the framework's own split",
          .value = [](const Layout& layout) { return FormatStageSplit(layout.stages); },
          .read = layout_key::ReadStages}),
     layout_key::Text<&Layout::offload>(

@@ -195,9 +195,11 @@ std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& option
       return absl::StrCat(
           "the limit of ", options.max_trials, options.max_trials == 1 ? " trial" : " trials",
           " is reached",
-          choice.gain ? absl::StrFormat(
-                            "; another is expected to be faster than the best by %.2g %%", gain())
-                      : std::string());
+          choice.gain
+              ? absl::StrFormat(
+                    "; an unmeasured layout is expected to be faster than the best by %.2g %%",
+                    gain())
+              : std::string());
     case TrialStop::kNothingFits:
       return absl::StrFormat(
           "every layout that is left runs out of memory with a probability of at least %.2g",

@@ -82,7 +82,7 @@ std::string Remedy(const Layout& layout, TimePart part) {
   switch (part) {
     case TimePart::kRecompute:
       return layout.recompute == Recompute::kFull
-                 ? "it shrinks where fewer layers run again (rc=block:N, selective or none), for "
+                 ? "recomputing less (rc=block:N, selective or none) shortens it, and needs "
                    "more activations"
                  : "it goes away with rc=none, at the cost of more activations";
     case TimePart::kTp:

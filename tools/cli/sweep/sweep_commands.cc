@@ -84,8 +84,8 @@ std::vector<planner::DrawnTrial> DrawnTrials(const ShownSweep& shown) {
 void PrintDrawing(const ShownSweep& shown, std::ostream& out) {
   const std::vector<std::string> lines = planner::SweepLines(DrawnTrials(shown));
   if (lines.empty()) return;
-  out << "\nTrials in the order of their ends; further right is a longer step:\n"
-         "* measured, o estimated; at the right: the measured step, the best until then\n";
+  out << "\nStep of each trial, in the order in which they ended; further left is faster.\n"
+         "* measured, o estimated; last columns: the measured step, the best so far\n";
   for (const std::string& line : lines) out << line << "\n";
 }
 

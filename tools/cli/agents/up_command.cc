@@ -177,8 +177,8 @@ void AddAgentsUpCommand(CLI::App& group, CommandContext& context) {
                            "meshwright:1 --dry-run");
   command_line::AddExample(*command,
                            "meshwright agents up --launcher command --nodes 4 --server "
-                           "10.0.0.1:7077 --devices cuda --submit 'qsub {script}' --status 'qstat "
-                           "{jobs} | tail -n +3' --cancel 'qdel {job}'");
+                           "10.0.0.1:7077 --devices cuda --submit 'qsub {script}' --status "
+                           "./states --cancel 'qdel {job}'");
   command->callback([flags, &context] {
     const absl::Status status = Up(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, OutputFormat::kText, status);

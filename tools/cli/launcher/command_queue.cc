@@ -95,7 +95,11 @@ std::string ReadJobFile(const std::string& path) {
 
 absl::Status Check(const QueueCommands& commands) {
   RETURN_IF_ERROR(CheckHas("submit", commands.submit, "{script}"));
-  RETURN_IF_ERROR(CheckHas("status", commands.status, "{jobs}"));
+  if (commands.status.empty()) {
+    return FieldError("status", "",
+                      "must be given with --launcher command: a command that prints the states of "
+                      "{jobs}, or of more jobs");
+  }
   return CheckHas("cancel", commands.cancel, "{job}");
 }
 

@@ -23,7 +23,8 @@ struct QueueCommands {
   // name. The last line of the output is the job.
   std::string submit;
   // Prints a line for each of {jobs} that the queue knows: the job, its state, and further words
-  // that a log may show, such as its node. A job without a line has ended.
+  // that a log may show, such as its node. A job without a line has ended. Other lines are ignored,
+  // so the command may as well print all jobs.
   std::string status;
   std::string cancel;  // ends {job}
   std::string folder;  // of scripts and jobs; empty: the fleet's name, then ".jobs"
@@ -31,7 +32,7 @@ struct QueueCommands {
   bool empty() const { return submit.empty() && status.empty() && cancel.empty(); }
 };
 
-// Returns InvalidArgument about a command that is missing or that lacks its name in braces.
+// Returns InvalidArgument about a command that is missing, or that lacks {script} or {job}.
 absl::Status Check(const QueueCommands& commands);
 
 // Returns the phase of a state as queues write it (PBS, LSF, Grid Engine, HTCondor, Flux, Slurm, or

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/field_error.h"
 
 namespace meshwright::cli {
 namespace {
@@ -132,6 +133,11 @@ TEST(QueueCommands, NeedTheirNamesInBraces) {
   QueueCommands lacking = whole;
   lacking.submit = "s";
   EXPECT_EQ(Check(lacking).message(), "submit = s: must have {script}");
+  lacking = whole;
+  lacking.status.clear();
+  EXPECT_EQ(FieldOf(Check(lacking)), "status");
+  lacking.status = "q";
+  EXPECT_TRUE(Check(lacking).ok());
   lacking = whole;
   lacking.cancel.clear();
   EXPECT_THAT(std::string(Check(lacking).message()), HasSubstr("a command with {job}"));

@@ -1,5 +1,6 @@
 #include "tools/command_line/help.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -72,13 +73,18 @@ std::string FormatExamples(const CLI::App& command) {
   return out;
 }
 
-// Splits a command line into words, each flag in one piece with its value.
+bool EndsInQuotes(const std::string& piece) {
+  return std::count(piece.begin(), piece.end(), '\'') % 2 == 1;
+}
+
+// Splits a command line into words, each flag in one piece with its value, and what single quotes
+// enclose in one piece.
 std::vector<std::string> WithTheirValues(const std::string& command_line) {
   std::vector<std::string> pieces;
   for (const absl::string_view word : absl::StrSplit(command_line, ' ')) {
     const bool value = !pieces.empty() && pieces.back().front() == '-' && word.front() != '-' &&
                        pieces.back().find(' ') == std::string::npos;
-    if (value) {
+    if (value || (!pieces.empty() && EndsInQuotes(pieces.back()))) {
       absl::StrAppend(&pieces.back(), " ", word);
     } else {
       pieces.emplace_back(word);

@@ -132,7 +132,7 @@ class RandomProblem {
     profile.kept.selective_recompute =
         OneOf({SelectiveRecompute::kCoreAttention, SelectiveRecompute::kNormsAndActivation});
     profile.states.step_bytes_per_parameter = Flip() ? 0.0 : 6.0;
-    profile.states.step_bytes_per_owned_parameter = Flip() ? 0.0 : 6.0;
+    profile.states.step_bytes_per_owned_parameter = 6.0 - profile.states.step_bytes_per_parameter;
     profile.communication.data_parallel_overlap = OneOf({0.0, 0.5, 1.0});
     profile.communication.reduces_interleaved_groups = Flip();
     if (OneIn(3)) {

@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "tests/tools/command_runner.h"
 #include "tools/command_line/declare.h"
+#include "tools/command_line/help.h"
 #include "tools/command_line/man_page.h"
 
 namespace meshwright::command_line {
@@ -161,6 +162,16 @@ TEST_F(CommandTree, AManPageSaysWhatHelpSays) {
     EXPECT_THAT(page.text, HasSubstr("\\-\\-top K\nLayouts to show (default 10)\n"));
     EXPECT_THAT(page.text, HasSubstr(".SH EXAMPLES\n"));
   }
+}
+
+// A shell continues no line inside single quotes.
+TEST(FormatCommandLine, BreaksNoQuotes) {
+  const std::string text = FormatCommandLine(
+      "meshwright agents up --launcher command --server 10.0.0.1:7077 --submit 'qsub {script}' "
+      "--cancel 'qdel a b c'");
+  EXPECT_EQ(text,
+            "  meshwright agents up --launcher command --server 10.0.0.1:7077 \\\n"
+            "    --submit 'qsub {script}' --cancel 'qdel a b c'");
 }
 
 }  // namespace

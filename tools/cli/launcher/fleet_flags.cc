@@ -52,7 +52,7 @@ std::vector<CLI::Option*> AddQueueFlags(CLI::App& command, QueueCommands& comman
               "last line",
               "COMMAND"),
           add("--status", commands.status,
-              "Command: prints a line \"JOB STATE …\" for each of {jobs} that has not ended",
+              "Command: prints a line \"JOB STATE\" for each of {jobs} that has not ended",
               "COMMAND"),
           add("--cancel", commands.cancel, "Command: ends {job}", "COMMAND"),
           add("--jobs-dir", commands.folder,

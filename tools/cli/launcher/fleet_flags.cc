@@ -47,18 +47,18 @@ std::vector<CLI::Option*> AddQueueFlags(CLI::App& command, QueueCommands& comman
                               const char* text) {
     return command.add_option(name, value, description)->option_text(text);
   };
-  return {add("--submit", commands.submit,
-              "Command: submits {script}, which runs the agent {name}, and prints the job in its "
-              "last line",
-              "COMMAND"),
-          add("--status", commands.status,
-              "Command: prints a line \"JOB STATE\" for each of {jobs} that has not ended",
-              "COMMAND"),
-          add("--cancel", commands.cancel, "Command: ends {job}", "COMMAND"),
-          add("--jobs-dir", commands.folder,
-              "Command: folder of scripts and jobs, which nodes and a restart find there; default: "
-              "the agents' name with .jobs",
-              "DIR")};
+  return {
+      add("--submit", commands.submit,
+          "Command: submits {script}, which runs the agent {name}, and prints the job in its "
+          "last line",
+          "COMMAND"),
+      add("--status", commands.status,
+          "Command: prints a line \"JOB STATE\" for each of {jobs} that has not ended", "COMMAND"),
+      add("--cancel", commands.cancel, "Command: ends {job}", "COMMAND"),
+      add("--jobs-dir", commands.folder,
+          "Command: folder of scripts and jobs, which nodes and a restart find there; default: "
+          "the agents' name with .jobs",
+          "DIR")};
 }
 
 absl::StatusOr<QueueOfFleet> OpenCommandQueue(QueueCommands commands, const AgentFleet& fleet) {

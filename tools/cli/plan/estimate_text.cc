@@ -85,8 +85,8 @@ void PrintDetails(const planner::PlanQuery& query, const planner::EstimateAnswer
   const planner::Estimate& e = answer.estimate;
   PrintHeadline(query, answer.counts, out);
   PrintNotes(answer.rests_on, answer.notes, style, out);
-  out << LayoutText(answer.layout, style) << ", up to "
-      << FormatParameters(answer.parameters_per_gpu) << " parameters on a GPU; "
+  out << LayoutText(answer.layout, style) << ", a GPU computes with up to "
+      << FormatParameters(answer.parameters_per_gpu) << " of the parameters; "
       << FormatCount(answer.micro_batches)
       << (answer.micro_batches == 1 ? " micro-batch" : " micro-batches") << " a step on each rank, "
       << FormatCount(answer.tokens_per_step) << " tokens a step\n\n";
@@ -205,8 +205,8 @@ void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswe
   out << "\n";
   PrintReasons(answer, style, out);
   out << "\n";
-  PrintProse(absl::StrCat(SettingsText(query, answer.counts), "; up to ",
-                          FormatParameters(answer.parameters_per_gpu), " parameters on a GPU"),
+  PrintProse(absl::StrCat(SettingsText(query, answer.counts), "; a GPU computes with up to ",
+                          FormatParameters(answer.parameters_per_gpu), " of the parameters"),
              out);
   PrintNotes(answer.rests_on, answer.notes, style, out);
   out << "--details: memory by pipeline rank, causal MFU, evidence\n";

@@ -6,6 +6,7 @@
 #include "base/text/status_macros.h"
 #include "planner/layout/mesh.h"
 #include "planner/memory/exact_memory.h"
+#include "planner/memory/host_use.h"
 #include "planner/memory/profile_memory.h"
 #include "planner/spec/node_placement.h"
 
@@ -29,10 +30,6 @@ int64_t HostCopyBytes(const FrameworkProfile& profile, const Layout& layout,
                       const HeldParameters& held) {
   const int64_t owned = layout.zero >= 1 ? held.trained_shard() : held.trained();
   return owned * int64_t{profile.states.host_copy_bytes};
-}
-
-bool FillsHost(const EstimateContext& context, const Layout& layout) {
-  return layout.offload.any() || context.training.optimizer.paged;
 }
 
 // Moves moments to the host as far as the device is fuller than kPagingShare.
@@ -189,7 +186,7 @@ int64_t OptimizerStepBytes(const FrameworkProfile& profile, const Layout& layout
 }
 
 int64_t HostBytesOfNode(const PlannedLayout& planned) {
-  if (!FillsHost(planned.context(), planned.layout())) return 0;
+  if (!FillsHost(planned.context().training, planned.layout())) return 0;
   return WithMemory(planned, [&](const RankMemory& memory) {
     return MostOfANode(planned, OfEachRank(planned.layout(), [&](int32_t rank) {
                          return memory.OnRank(rank).host_bytes;
@@ -220,7 +217,7 @@ std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, cons
 }
 
 std::vector<int64_t> EstimateHostBytes(const EstimateContext& context, const Layout& layout) {
-  if (!FillsHost(context, layout)) return {};
+  if (!FillsHost(context.training, layout)) return {};
   return WithMemory(PlannedLayout(context, layout), [&](const RankMemory& memory) {
     return OfEachRank(layout, [&](int32_t rank) { return memory.OnRank(rank).host_bytes; });
   });

@@ -45,7 +45,7 @@ std::string DescribeHostFigures(const Operands& operands) {
 }
 
 bool OverfillsHost(const RuleInput& input, const Layout& layout, Operands& operands) {
-  if (!FillsHost(input, layout) || input.cluster == nullptr) return false;
+  if (!FillsHost(input.training, layout) || input.cluster == nullptr) return false;
   const EstimateContext context{input.model,
                                 *input.cluster,
                                 input.training,

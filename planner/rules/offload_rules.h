@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "planner/memory/host_use.h"
 #include "planner/rules/operands.h"
 #include "planner/rules/rule.h"
 
@@ -15,12 +16,8 @@ enum class HostFigure : int64_t { kLink, kMemory, kMemoryRate };
 
 // Every offload needs the rate of the link between device and host and the size of the host's
 // memory. An optimizer update on the host also needs the rate of the host's memory.
-inline bool FillsHost(const RuleInput& input, const Layout& layout) {
-  return layout.offload.any() || input.training.optimizer.paged;
-}
-
 inline bool LacksHostFigures(const RuleInput& input, const Layout& layout, Operands& operands) {
-  if (!FillsHost(input, layout) || input.cluster == nullptr) return false;
+  if (!FillsHost(input.training, layout) || input.cluster == nullptr) return false;
   const HostProfile& host = input.cluster->host;
   const int64_t is_paging = layout.offload.any() ? 0 : 1;
   const auto lacks = [&](HostFigure figure) {

@@ -38,29 +38,13 @@ struct UpFlags {
 };
 
 // A flag of another launcher would be ignored silently.
-absl::Status CheckIsEmpty(std::string_view field, const std::string& value,
-                          std::string_view launcher) {
-  if (value.empty()) return absl::OkStatus();
-  return FieldError(field, value,
-                    absl::StrCat("goes with --launcher ", std::string(launcher), " only"));
-}
-
 absl::Status CheckFlagsOfOthers(const UpFlags& flags) {
-  if (flags.launcher != LauncherKind::kSlurm) {
-    RETURN_IF_ERROR(CheckIsEmpty("partition", flags.job.partition, "slurm"));
-    RETURN_IF_ERROR(CheckIsEmpty("time", flags.job.time_limit, "slurm"));
-    RETURN_IF_ERROR(CheckIsEmpty("account", flags.job.account, "slurm"));
-  }
-  if (flags.launcher != LauncherKind::kKubernetes) {
-    RETURN_IF_ERROR(CheckIsEmpty("image", flags.kubernetes.image, "kubernetes"));
-    RETURN_IF_ERROR(CheckIsEmpty("namespace", flags.kubernetes.name_space, "kubernetes"));
-    RETURN_IF_ERROR(CheckIsEmpty("secret", flags.kubernetes.secret, "kubernetes"));
-  }
-  if (flags.launcher == LauncherKind::kCommand) return absl::OkStatus();
-  RETURN_IF_ERROR(CheckIsEmpty("submit", flags.commands.submit, "command"));
-  RETURN_IF_ERROR(CheckIsEmpty("status", flags.commands.status, "command"));
-  RETURN_IF_ERROR(CheckIsEmpty("cancel", flags.commands.cancel, "command"));
-  return CheckIsEmpty("jobs_dir", flags.commands.folder, "command");
+  if (flags.launcher != LauncherKind::kSlurm) RETURN_IF_ERROR(CheckIsEmpty(flags.job));
+  if (flags.launcher != LauncherKind::kCommand) RETURN_IF_ERROR(CheckIsEmpty(flags.commands));
+  if (flags.launcher == LauncherKind::kKubernetes) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckIsEmpty("image", flags.kubernetes.image, "kubernetes"));
+  RETURN_IF_ERROR(CheckIsEmpty("namespace", flags.kubernetes.name_space, "kubernetes"));
+  return CheckIsEmpty("secret", flags.kubernetes.secret, "kubernetes");
 }
 
 absl::Status UpByKubernetes(const UpFlags& flags, CommandContext& context) {

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <utility>
 
@@ -20,6 +19,7 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
+#include "tools/cli/io/whole_file.h"
 #include "tools/cli/launcher/shell_words.h"
 
 namespace meshwright::cli {
@@ -28,6 +28,7 @@ namespace {
 // As long as Slurm's commands get (slurm_queue.cc).
 constexpr double kTimeoutS = 60.0;
 constexpr size_t kMostJobName = 256;
+constexpr char kFolderFlag[] = "jobs_dir";
 
 // States in lower case. HTCondor's and PBS's C, E, F, H, Q, R, T, W and X mean the same.
 struct PhaseStates {
@@ -68,27 +69,6 @@ absl::StatusOr<std::string> JobIn(absl::string_view output) {
   return absl::InternalError(
       absl::StrCat("--submit printed \"", output.substr(0, kMostJobName),
                    "\" in its last line; must be the job alone, as --status and --cancel take it"));
-}
-
-absl::Status WriteJobFile(const std::string& path, const std::string& text, bool is_program) {
-  const std::string fresh = path + ".new";
-  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  std::error_code error;
-  if (is_program && !file.fail()) {
-    std::filesystem::permissions(fresh, std::filesystem::perms::owner_all, error);
-  }
-  if (!file.fail() && !error) std::filesystem::rename(fresh, path, error);
-  if (!file.fail() && !error) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("can't write ", path));
-}
-
-std::string ReadJobFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  std::getline(file, text);
-  return text;
 }
 
 }  // namespace
@@ -134,12 +114,12 @@ absl::StatusOr<std::shared_ptr<const CommandQueue>> CommandQueue::Open(InputProg
   const std::string path = commands.folder + "/lock";
   UniqueFd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock.is_open()) {
-    return FieldError("jobs_dir", commands.folder,
+    return FieldError(kFolderFlag, commands.folder,
                       absl::StrCat("can't be written: ", std::strerror(errno)));
   }
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat("jobs_dir = ", commands.folder,
+        absl::StrCat(kFolderFlag, " = ", commands.folder,
                      ": another process keeps its agents there; give another --jobs-dir"));
   }
   return std::shared_ptr<const CommandQueue>(
@@ -176,13 +156,14 @@ absl::StatusOr<std::string> CommandQueue::Submit(const AgentJobSpec& spec) const
         begun));
   }
   const std::string script = PathOf(spec.agent, ".sh");
-  RETURN_IF_ERROR(WriteJobFile(script, AgentScript(spec), /*is_program=*/true));
-  RETURN_IF_ERROR(WriteJobFile(begun, "", /*is_program=*/false));
+  RETURN_IF_ERROR(WriteWholeFile(kFolderFlag, script, AgentScript(spec)));
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all, error);
+  RETURN_IF_ERROR(WriteWholeFile(kFolderFlag, begun, ""));
   absl::StatusOr<std::string> output = Run(absl::StrReplaceAll(
       commands_.submit, {{"{script}", ShellLine({script})}, {"{name}", ShellLine({spec.agent})}}));
   absl::StatusOr<std::string> job = output.ok() ? JobIn(*output) : std::move(output);
   if (job.ok()) {
-    RETURN_IF_ERROR(WriteJobFile(PathOf(spec.agent, ".job"), *job + "\n", /*is_program=*/false));
+    RETURN_IF_ERROR(WriteWholeFile(kFolderFlag, PathOf(spec.agent, ".job"), *job + "\n"));
   }
   std::filesystem::remove(begun, error);
   return job;
@@ -193,7 +174,8 @@ absl::StatusOr<std::vector<QueuedJob>> CommandQueue::List(
   std::map<std::string, std::string, std::less<>> agent_of;
   std::vector<std::string> jobs;
   for (const std::string& agent : agents) {
-    const std::string job = ReadJobFile(PathOf(agent, ".job"));
+    std::string job = ReadWholeFile(kFolderFlag, PathOf(agent, ".job")).value_or("");
+    absl::StripAsciiWhitespace(&job);
     if (job.empty()) continue;
     agent_of[job] = agent;
     jobs.push_back(job);

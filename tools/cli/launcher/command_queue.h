@@ -28,8 +28,6 @@ struct QueueCommands {
   std::string status;
   std::string cancel;  // ends {job}
   std::string folder;  // of scripts and jobs; empty: the fleet's name, then ".jobs"
-
-  bool empty() const { return submit.empty() && status.empty() && cancel.empty(); }
 };
 
 // Returns InvalidArgument about a command that is missing, or that lacks {script} or {job}.

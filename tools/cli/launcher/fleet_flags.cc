@@ -2,8 +2,11 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/system/run_program.h"
+#include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "base/text/string_view.h"
 
 namespace meshwright::cli {
 
@@ -59,6 +62,26 @@ std::vector<CLI::Option*> AddQueueFlags(CLI::App& command, QueueCommands& comman
           "Command: folder of scripts and jobs, which nodes and a restart find there; default: "
           "the agents' name with .jobs",
           "DIR")};
+}
+
+absl::Status CheckIsEmpty(std::string_view field, const std::string& value,
+                          std::string_view launcher) {
+  if (value.empty()) return absl::OkStatus();
+  return FieldError(field, value,
+                    absl::StrCat("goes with --launcher ", AbslView(launcher), " only"));
+}
+
+absl::Status CheckIsEmpty(const SlurmJobFlags& job) {
+  RETURN_IF_ERROR(CheckIsEmpty("partition", job.partition, "slurm"));
+  RETURN_IF_ERROR(CheckIsEmpty("time", job.time_limit, "slurm"));
+  return CheckIsEmpty("account", job.account, "slurm");
+}
+
+absl::Status CheckIsEmpty(const QueueCommands& commands) {
+  RETURN_IF_ERROR(CheckIsEmpty("submit", commands.submit, "command"));
+  RETURN_IF_ERROR(CheckIsEmpty("status", commands.status, "command"));
+  RETURN_IF_ERROR(CheckIsEmpty("cancel", commands.cancel, "command"));
+  return CheckIsEmpty("jobs_dir", commands.folder, "command");
 }
 
 absl::StatusOr<QueueOfFleet> OpenCommandQueue(QueueCommands commands, const AgentFleet& fleet) {

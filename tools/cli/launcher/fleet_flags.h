@@ -4,9 +4,11 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tools/cli/launcher/agent_fleet.h"
 #include "tools/cli/launcher/batch_script.h"
@@ -23,6 +25,14 @@ std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, SlurmJobFlags& job, d
 
 // Adds and returns the flags of --launcher command: --submit, --status, --cancel and --jobs-dir.
 std::vector<CLI::Option*> AddQueueFlags(CLI::App& command, QueueCommands& commands);
+
+// Returns InvalidArgument about the flag `field` if it is given, since only `launcher` reads it.
+absl::Status CheckIsEmpty(std::string_view field, const std::string& value,
+                          std::string_view launcher);
+
+// Return the same about the first flag that is given, for launchers that read none of them.
+absl::Status CheckIsEmpty(const SlurmJobFlags& job);
+absl::Status CheckIsEmpty(const QueueCommands& commands);
 
 // The queue of a launch, and the owner of its jobs.
 struct QueueOfFleet {

@@ -143,18 +143,10 @@ ServerFlags ScalingFlags::ServerAt(const std::string& address) const {
 
 absl::StatusOr<QueueOfFleet> ScalingFlags::QueueFor(const AgentFleet& fleet) const {
   if (launcher_ == kCommand) {
-    for (const auto& [field, value] :
-         {std::pair<std::string_view, std::string>{"partition", job_.partition},
-          {"time", job_.time_limit},
-          {"account", job_.account}}) {
-      if (!value.empty()) return FieldError(field, value, "goes with --launcher slurm only");
-    }
+    RETURN_IF_ERROR(CheckIsEmpty(job_));
     return OpenCommandQueue(commands_, fleet);
   }
-  if (!commands_.empty()) {
-    return FieldError("launcher", launcher_,
-                      "must be command with --submit, --status and --cancel");
-  }
+  RETURN_IF_ERROR(CheckIsEmpty(commands_));
   return QueueOfFleet{.queue = std::make_shared<SlurmQueue>(RunProgramOn, job_)};
 }
 

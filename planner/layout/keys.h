@@ -238,7 +238,7 @@ inline constexpr std::array kLayoutKeys = {
          .change_order = 31,
          .beside = true,
          .column = "vpp",
-         .help = "chunks of layers on each pipeline rank; without pp, on the one rank"}),
+         .help = "chunks of layers on each pipeline rank, or on the only one without pp"}),
     layout_key::Count<&Layout::zero>(
         {.name = "zero",
          .text = KeyText::kPrinted,
@@ -269,7 +269,7 @@ inline constexpr std::array kLayoutKeys = {
          .change_order = 120,
          .column = "act_ckpt",
          .help = "what the backward recomputes: none, selective, full, block:N (N layers of each "
-                 "rank, or of each of its vpp chunks), or modules",
+                 "rank, or of each of its vpp chunks), or names of modules, joined by +",
          .value = FormatRecompute,
          .read = ParseRecompute}),
     layout_key::Word<&Layout::schedule>(
@@ -281,7 +281,7 @@ inline constexpr std::array kLayoutKeys = {
          .burden_of = [](const Layout& layout) { return IsPlain(layout.schedule) ? 0 : 1; },
          .change_order = 30,
          .column = "schedule",
-         .help = "the order of the micro-batches",
+         .help = "the order in which stages and chunks run the micro-batches",
          .value = [](const Layout& layout) { return std::string(ScheduleName(layout.schedule)); },
          .read = layout_key::ReadSchedule}),
     layout_key::Word<&Layout::attention>({.name = "attn",
@@ -312,7 +312,7 @@ inline constexpr std::array kLayoutKeys = {
          .burden = Burden::kAxes,
          .change_order = 70,
          .column = "hs",
-         .help = "HSDP: ZeRO shards over hs ranks, copies beyond them; 0: over all dp * cp"}),
+         .help = "HSDP: each group of hs ranks shards a copy; 0: one group of all dp * cp"}),
     layout_key::Text<&Layout::stages>(
         {.name = "stages",
          .accepts = "layers of each virtual stage such as 1+30x2+0",

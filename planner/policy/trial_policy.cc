@@ -197,7 +197,8 @@ std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& option
           " is reached",
           choice.gain
               ? absl::StrFormat(
-                    "; an unmeasured layout is expected to be faster than the best by %.2g %%",
+                    "; by estimates that the trials corrected, another layout is expected to be "
+                    "faster than the best by %.2g %%",
                     gain())
               : std::string());
     case TrialStop::kNothingFits:

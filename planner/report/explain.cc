@@ -139,6 +139,28 @@ std::string Remedy(const Layout& layout, TimePart part) {
 
 std::string_view PartName(MemoryPart part) { return kMemoryPartNames[static_cast<size_t>(part)]; }
 
+std::string_view PartMeaning(MemoryPart part) {
+  switch (part) {
+    case MemoryPart::kLoss:
+      return "logits, and what the cross entropy keeps of them";
+    case MemoryPart::kWorkspace:
+      return "what one layer's backward holds for a while: what it recomputes, gathered weights, "
+             "buffers";
+    case MemoryPart::kFragmentation:
+      return "what the allocator reserves and can't hand out, and pools of CUDA graphs";
+    case MemoryPart::kOverhead:
+      return "outside the allocator: the device's context, buffers of NCCL and of libraries";
+    case MemoryPart::kCorrection:
+      return "what your own runs needed beyond the other rows";
+    case MemoryPart::kWeights:
+    case MemoryPart::kGradients:
+    case MemoryPart::kOptimizer:
+    case MemoryPart::kActivations:
+      return "";
+  }
+  return "";
+}
+
 std::string_view Subject(TimePart part) {
   switch (part) {
     case TimePart::kCompute:

@@ -46,7 +46,9 @@ inline constexpr std::array<std::string_view, kMemoryParts.size()> kMemoryPartNa
     "workspace", "fragmentation", "overhead",  "correction"};
 
 std::string_view PartName(MemoryPart part);  // such as "activations"
-std::string_view Subject(TimePart part);     // such as "the pipeline bubble"
+// Returns what a part holds whose name does not say so: for kLoss "logits and …"; else "".
+std::string_view PartMeaning(MemoryPart part);
+std::string_view Subject(TimePart part);  // such as "the pipeline bubble"
 int64_t PartBytes(const MemoryEstimate& memory, MemoryPart part);
 // Returns the parts to show of an estimate: kCorrection only if the user's own runs corrected it.
 std::vector<MemoryPart> ShownParts(const Estimate& estimate);

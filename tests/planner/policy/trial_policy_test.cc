@@ -189,8 +189,8 @@ TEST(TrialPolicy, StopsAfterItsTrials) {
   const TrialChoice choice = ChooseTrial(candidates, {{Measured(0, 1.0)}}, options);
   EXPECT_EQ(choice.stop, TrialStop::kTrials);
   EXPECT_THAT(ReasonOf(choice, options),
-              HasSubstr("the limit of 1 trial is reached; an unmeasured layout is expected to be "
-                        "faster than the best by"));
+              HasSubstr("the limit of 1 trial is reached; by estimates that the trials corrected, "
+                        "another layout is expected to be faster than the best by"));
 }
 
 TEST(TrialPolicy, ExpectsTheImprovementOfANormalLogarithm) {

@@ -8,7 +8,7 @@
 namespace meshwright::cli {
 namespace {
 
-constexpr size_t kMarkWidth = 8;  // that of the longest key with a blank
+constexpr size_t kLeastWidth = 8;  // of a mark with its blanks
 
 }  // namespace
 
@@ -28,11 +28,12 @@ void Legend::AddWordsOf(const std::vector<planner::Layout>& layouts) {
 
 void Legend::Print(std::ostream& out) const {
   if (!meanings_.empty()) out << "\n";
+  size_t width = kLeastWidth;
+  for (const auto& [mark, meaning] : meanings_) width = std::max(width, mark.size() + 2);
   for (const auto& [mark, meaning] : meanings_) {
     std::string line = mark;
-    line.resize(std::max(line.size() + 1, kMarkWidth), ' ');
-    const auto indent = static_cast<int>(line.size());
-    PrintProse(line + meaning, out, indent);
+    line.resize(width, ' ');
+    PrintProse(line + meaning, out, static_cast<int>(width));
   }
 }
 

@@ -46,7 +46,8 @@ std::string WhyAboveOne(double mfu, double mfu_causal, double peak_flops) {
   }
   if (mfu > 1.0) {
     return "MFU above 100 %: PaLM's definition counts the input embedding, which is never "
-           "multiplied, and attention as if it were not causal; the causal MFU counts neither";
+           "multiplied, and attention as if it were not causal; the causal MFU leaves out the "
+           "embedding and half of attention";
   }
   return "";
 }

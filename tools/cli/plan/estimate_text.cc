@@ -85,9 +85,9 @@ void PrintDetails(const planner::PlanQuery& query, const planner::EstimateAnswer
   const planner::Estimate& e = answer.estimate;
   PrintHeadline(query, answer.counts, out);
   PrintNotes(answer.rests_on, answer.notes, style, out);
-  out << LayoutText(answer.layout, style) << ", a GPU computes with up to "
-      << FormatParameters(answer.parameters_per_gpu) << " of the parameters; "
-      << FormatCount(answer.micro_batches)
+  out << LayoutText(answer.layout, style) << ", up to "
+      << FormatParameters(answer.parameters_per_gpu)
+      << " parameters on a GPU, before ZeRO shards them; " << FormatCount(answer.micro_batches)
       << (answer.micro_batches == 1 ? " micro-batch" : " micro-batches") << " a step on each rank, "
       << FormatCount(answer.tokens_per_step) << " tokens a step\n\n";
   PrintStages(answer, out);
@@ -107,31 +107,23 @@ int64_t DeviceBytes(const planner::Estimate& e) {
   return std::llround(static_cast<double>(e.memory.total_bytes()) / e.fraction_of_device);
 }
 
-// Returns "tp2.dp32.zero1.sp1 trains llama-3-8b on 64 x h100 in 3.55 s a step …", or that it does
-// not fit.
+// Returns "With tp2.dp32.zero1.sp1, a step of llama-3-8b takes 3.55 s …", or that it does not fit.
 std::string VerdictSentence(const planner::PlanQuery& query, const planner::EstimateAnswer& answer,
                             const TextStyle& style) {
   const planner::Estimate& e = answer.estimate;
-  const std::string where = absl::StrCat(query.model.name, " on ", DevicesText(query));
   const std::string need = absl::StrCat(
       FormatGib(e.memory.total_bytes()), " GiB on the fullest device, ",
       FormatPercent(e.fraction_of_device), " of its ", FormatGib(DeviceBytes(e)),
       " GiB; a layout fits if it fills at most 80 % (", FormatGib(answer.allowed_bytes),
       " GiB). P(OOM) is ", FormatPercent(e.oom_probability), ".");
-  const std::string steps =
-      absl::StrCat(FormatCount(answer.micro_batches),
-                   answer.micro_batches == 1 ? " micro-batch" : " micro-batches");
-  const std::string speed =
-      absl::StrCat(FormatPercent(e.mfu), " MFU, ",
-                   FormatCount(static_cast<int64_t>(e.tokens_per_s_per_gpu)), " tokens/s/GPU");
   const std::string layout = LayoutText(answer.layout, style);
-  const std::string step = FormatSeconds(e.time.step_s());
   if (answer.fits()) {
-    return absl::StrCat(layout, " trains ", where, " in ", step, " a step of ", steps, ": ", speed,
-                        ". It needs ", need);
+    return absl::StrCat(StepSentence(query, layout, e, answer.micro_batches), ". It needs ", need);
   }
-  return absl::StrCat(layout, " does not fit ", where, ": it needs ", need,
-                      " If it ran, a step of ", steps, " would take ", step, ": ", speed, ".");
+  return absl::StrCat(layout, " does not fit ", query.model.name, " on ", DevicesText(query),
+                      ": it needs ", need, " If it ran, a step would take ",
+                      FormatSeconds(e.time.step_s()), ": ", SpeedText(e, answer.micro_batches),
+                      ".");
 }
 
 struct PartRow {
@@ -174,6 +166,19 @@ void PrintParts(const planner::EstimateAnswer& answer, std::ostream& out) {
   table.Print(out);
 }
 
+// Explains the rows of PrintParts() whose names do not say what they hold.
+void AddWordsOfParts(const planner::Estimate& estimate, Legend& legend) {
+  for (const planner::MemoryPart part : planner::ShownParts(estimate)) {
+    const std::string_view meaning = planner::PartMeaning(part);
+    if (planner::PartBytes(estimate.memory, part) != 0 && !meaning.empty())
+      legend.Add(planner::PartName(part), meaning);
+  }
+  for (const planner::TimePart part :
+       {planner::TimePart::kStraggler, planner::TimePart::kPressure}) {
+    if (estimate.time[part] != 0.0) legend.Add(planner::PartName(part), planner::Subject(part));
+  }
+}
+
 void PrintReasons(const planner::EstimateAnswer& answer, const TextStyle& style,
                   std::ostream& out) {
   const planner::Explanation& why = answer.explanation;
@@ -200,13 +205,16 @@ void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswe
   out << "\n";
   PrintParts(answer, out);
   Legend legend;
+  legend.Add("P(OOM)", kOomMeaning);
+  AddWordsOfParts(answer.estimate, legend);
   legend.AddWordsOf({answer.layout});
   legend.Print(out);
   out << "\n";
   PrintReasons(answer, style, out);
   out << "\n";
-  PrintProse(absl::StrCat(SettingsText(query, answer.counts), "; a GPU computes with up to ",
-                          FormatParameters(answer.parameters_per_gpu), " of the parameters"),
+  PrintProse(absl::StrCat(SettingsText(query, answer.counts), "; up to ",
+                          FormatParameters(answer.parameters_per_gpu),
+                          " parameters on a GPU, before ZeRO shards them"),
              out);
   PrintNotes(answer.rests_on, answer.notes, style, out);
   out << "--details: memory by pipeline rank, causal MFU, evidence\n";

@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "base/text/string_view.h"
+#include "planner/spec/cluster_spec.h"
 #include "planner/spec/run_option_table.h"
 #include "tools/cli/io/prose.h"
 #include "tools/cli/io/table.h"
@@ -90,24 +90,38 @@ void PrintMeasured(const std::vector<planner::MeasuredRunReport>& runs, const Te
   table.Print(out);
 }
 
-// Returns "h100 (70 measured runs)".
-std::string BriefEvidence(const planner::PresetEvidence& preset) {
-  if (preset.rows == 0) {
-    return absl::StrCat(preset.name, " (", absl::StrReplaceAll(preset.kind, {{"_", " "}}),
-                        ", no measured run)");
+// Returns where a preset's figures are from, such as "come from 70 measured runs".
+std::string OriginText(const planner::PresetEvidence& preset) {
+  if (preset.rows > 0) {
+    return absl::StrCat("come from ", FormatCount(preset.rows),
+                        preset.rows == 1 ? " measured run" : " measured runs");
   }
-  return absl::StrCat(preset.name, " (", FormatCount(preset.rows),
-                      preset.rows == 1 ? " measured run)" : " measured runs)");
+  const auto evidence = planner::ParseEvidence(preset.kind);
+  switch (evidence.ok() ? *evidence : planner::Evidence::kUnverified) {
+    case planner::Evidence::kAssumption:
+      return "are assumed";
+    case planner::Evidence::kUnverified:
+      return "are unverified";
+    case planner::Evidence::kDataSheet:
+      return "come from the data sheet";
+    case planner::Evidence::kBenchmark:
+      return "come from a benchmark of its devices";
+    case planner::Evidence::kRuns:
+      return "come from measured runs";
+  }
+  return "";
 }
 
-// Returns how the user's own runs took part, after a separator; empty if no run did.
+// Returns how the user's own runs took part, after a separator; empty if no preset has runs.
 std::string WhoseRuns(const planner::RestsOn& rests_on) {
   const size_t own = rests_on.measured.size();
-  if (own > 0) return absl::StrCat(", corrected by ", own, " of your runs");
+  if (own > 0)
+    return absl::StrCat("; ", own, own == 1 ? " run" : " runs",
+                        " of yours corrected the estimates");
   if (rests_on.level == planner::EvidenceLevel::kFittedSource)
     return "; some of them are your runs";
   const bool has_runs = rests_on.cluster.rows + rests_on.framework.rows > 0;
-  return has_runs ? "; none of these runs is yours" : "";
+  return has_runs ? "; none of these runs is yours: --measured takes yours" : "";
 }
 
 // Returns which of the two presets has no measured run; empty if both have some.
@@ -127,8 +141,9 @@ std::string AttentionText(const planner::RestsOn& rests_on) {
 }
 
 std::string BriefEvidence(const planner::RestsOn& rests_on) {
-  std::string text = absl::StrCat("Estimates rest on ", BriefEvidence(rests_on.cluster), " and ",
-                                  BriefEvidence(rests_on.framework), WhoseRuns(rests_on), ".");
+  std::string text = absl::StrCat(
+      "Efficiencies of ", rests_on.cluster.name, " ", OriginText(rests_on.cluster), ", those of ",
+      rests_on.framework.name, " ", OriginText(rests_on.framework), WhoseRuns(rests_on), ".");
   std::vector<std::string> reasons = rests_on.uncovered;
   const std::string never = NeverMeasured(rests_on);
   if (!never.empty()) reasons.insert(reasons.begin(), never);
@@ -179,6 +194,20 @@ std::string SettingsText(const planner::PlanQuery& query,
 std::string DevicesText(const planner::PlanQuery& query) {
   return absl::StrCat(FormatCount(query.devices), query.devices == 1 ? " device (" : " devices (",
                       query.cluster.name, ")");
+}
+
+std::string SpeedText(const planner::Estimate& estimate, int64_t micro_batches) {
+  return absl::StrCat(
+      FormatCount(micro_batches), micro_batches == 1 ? " micro-batch, " : " micro-batches, ",
+      FormatPercent(estimate.mfu), " MFU, ",
+      FormatCount(static_cast<int64_t>(estimate.tokens_per_s_per_gpu)), " tokens/s/GPU");
+}
+
+std::string StepSentence(const planner::PlanQuery& query, const std::string& layout,
+                         const planner::Estimate& estimate, int64_t micro_batches) {
+  return absl::StrCat("With ", layout, ", a step of ", query.model.name, " takes ",
+                      FormatSeconds(estimate.time.step_s()), " on ", DevicesText(query), ": ",
+                      SpeedText(estimate, micro_batches));
 }
 
 std::string IntervalSentence(const planner::Estimate& estimate) {

@@ -38,8 +38,17 @@ void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>
 // Returns the model with its parameters, the training and the framework of the query.
 std::string SettingsText(const planner::PlanQuery& query,
                          const planner::ParameterCounts& parameters);
+// What the mark P(OOM) means, for a legend.
+inline constexpr std::string_view kOomMeaning =
+    "how likely it runs out of memory; runs fail before a device is quite full";
 // Returns the devices of the query, such as "64 devices (h100:8x8)".
 std::string DevicesText(const planner::PlanQuery& query);
+// Returns "With dp64.zero2, a step of llama-3-8b takes 3.47 s on 64 devices (h100:8x8): 4
+// micro-batches, 58.3 % MFU, 9,440 tokens/s/GPU".
+std::string StepSentence(const planner::PlanQuery& query, const std::string& layout,
+                         const planner::Estimate& estimate, int64_t micro_batches);
+// Returns "4 micro-batches, 58.3 % MFU, 9,440 tokens/s/GPU".
+std::string SpeedText(const planner::Estimate& estimate, int64_t micro_batches);
 // Returns between which steps and peaks 80 % of runs like this one lie: "Runs likely take 3.06 s to
 // 4.14 s a step and 53.63 to 72.31 GiB (80 % interval)."
 std::string IntervalSentence(const planner::Estimate& estimate);

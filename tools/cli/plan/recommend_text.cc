@@ -214,18 +214,14 @@ void PrintNearest(const planner::SearchResult& result, int64_t allowed_bytes,
   PrintProse(text, out);
 }
 
-// Returns "tp2.dp32.zero1.sp1 trains llama-3-8b on 64 x h100 in 3.55 s a step …".
+// Returns "With dp64.zero2, a step of llama-3-8b takes 3.47 s …".
 std::string BestSentence(const planner::PlanQuery& query, const planner::RankedLayout& best,
                          const TextStyle& style) {
   const planner::Estimate& e = best.estimate;
   const int64_t micro_batches = best.layout.MicroBatches(query.training.global_batch);
-  return absl::StrCat(
-      LayoutText(best, style), " trains ", query.model.name, " on ", DevicesText(query), " in ",
-      FormatSeconds(e.time.step_s()), " a step of ", FormatCount(micro_batches),
-      micro_batches == 1 ? " micro-batch: " : " micro-batches: ", FormatPercent(e.mfu), " MFU, ",
-      FormatCount(static_cast<int64_t>(e.tokens_per_s_per_gpu)), " tokens/s/GPU, ",
-      FormatGib(e.memory.total_bytes()), " GiB on the fullest device (",
-      FormatPercent(e.fraction_of_device), " of its memory).");
+  return absl::StrCat(StepSentence(query, LayoutText(best, style), e, micro_batches), ", ",
+                      FormatGib(e.memory.total_bytes()), " GiB on the fullest device (",
+                      FormatPercent(e.fraction_of_device), " of its memory).");
 }
 
 // Returns how many layouts the estimate can't tell apart from the first, and the simplest of them.
@@ -282,6 +278,7 @@ void PrintShortRanking(const planner::PlanQuery& query, const planner::SearchRes
   }
   table.Print(out);
   Legend legend;
+  legend.Add("P(OOM)", kOomMeaning);
   if (any_ties) {
     legend.Add("=", absl::StrCat("ties with the first: is within ",
                                  FormatPercent(result.ties.within), " of it"));

@@ -306,10 +306,11 @@ void PrintOrigin(const ShownSweep& shown, std::ostream& out) {
   PrintProse(
       absl::StrFormat(
           "%s on %d x %s, sequence %s, global batch %s, %s, up to %d steps a trial, seed %d, "
-          "framework %s",
+          "framework %s%s",
           sweep.model(), sweep.gpus(), sweep.cluster(), FormatCount(sweep.seq_len()),
           FormatCount(sweep.global_batch()), wire::TextOf(sweep.dtype()), sweep.steps(),
-          sweep.seed(), sweep.profile()),
+          sweep.seed(), sweep.profile(),
+          sweep.runner().empty() && !sweep.ask() ? ", trials by Meshwright's own worker" : ""),
       out);
   if (!sweep.rerun_of().empty()) {
     out << "the trials of sweep " << ShortName(sweep.rerun_of()) << " again\n";
@@ -317,8 +318,8 @@ void PrintOrigin(const ShownSweep& shown, std::ostream& out) {
   if (!sweep.runner().empty()) PrintProse("trials are commands of " + sweep.runner(), out);
   if (sweep.max_trials() != 0) {
     PrintProse(absl::StrFormat(
-                   "%d of %d layouts were chosen for trials (at most %d); meshwright sweep plan "
-                   "%s says what is expected of the others",
+                   "%d of %d layouts were chosen for trials (at most %d); what is expected of the "
+                   "others: meshwright sweep plan %s",
                    sweep.trials(), sweep.candidates(), sweep.max_trials(), ShortName(sweep.name())),
                out);
   }
@@ -346,8 +347,9 @@ void PrintSweep(const ShownSweep& shown, const TextStyle& style, std::ostream& t
   std::ostream& out = text.stream();
   const v1::Sweep& sweep = shown.sweep;
   PrintProse(BestSentence(shown, style), out);
-  PrintProse(absl::StrCat("Sweep ", ShortName(sweep.name()), " is ", StateName(sweep.state()), ".",
-                          sweep.reason().empty() ? "" : " ", Capitalized(sweep.reason())),
+  PrintProse(absl::StrCat(
+                 "Sweep \"", ShortName(sweep.name()), "\" is ", StateName(sweep.state()), ".",
+                 sweep.reason().empty() ? "" : absl::StrCat(" ", Capitalized(sweep.reason()), ".")),
              out);
   out << "\n";
   PrintTable(shown, style, out);
@@ -359,7 +361,7 @@ void PrintSweep(const ShownSweep& shown, const TextStyle& style, std::ostream& t
   if (style.details) {
     PrintFunnel(shown, out);
   } else {
-    out << "--details: intervals, MFU, estimated memory, what was searched\n";
+    out << "--details: intervals, causal MFU, estimated memory, what was searched\n";
   }
 }
 

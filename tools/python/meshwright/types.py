@@ -89,15 +89,15 @@ class LayoutAxes(TypedDict):
     ep: ranks of a stage that hold different experts
     etp: ranks that share each expert's matrices
     mb: sequences in a micro-batch
-    vpp: chunks of layers on each pipeline rank; without pp, on the one rank
+    vpp: chunks of layers on each pipeline rank, or on the only one without pp
     zero: data-parallel ranks shard: 1 optimizer, 2 gradients too, 3 weights too
     sp: 1: sequence parallelism, which splits the activations around norms over the tp ranks
     rc: what the backward recomputes: none, selective, full, block:N (N layers of each rank, or of each of its vpp
-        chunks), or modules
-    sched: the order of the micro-batches
+        chunks), or names of modules, joined by +
+    sched: the order in which stages and chunks run the micro-batches
     attn: the attention kernel; default: the framework's
     norm: the norm kernel; default: the framework's
-    hs: HSDP: ZeRO shards over hs ranks, copies beyond them; 0: over all dp * cp
+    hs: HSDP: each group of hs ranks shards a copy; 0: one group of all dp * cp
     stages: layers of each stage or vpp chunk in order (4+4x6+4: one of 4 layers, four of 6, one of 4); absent: the
         framework's own split
     offload: what is moved to the hosts' memory: act:N, opt, act:N+opt; none: nothing
@@ -1705,15 +1705,15 @@ class EstimateAnswerAxes(TypedDict):
     ep: ranks of a stage that hold different experts
     etp: ranks that share each expert's matrices
     mb: sequences in a micro-batch
-    vpp: chunks of layers on each pipeline rank; without pp, on the one rank
+    vpp: chunks of layers on each pipeline rank, or on the only one without pp
     zero: data-parallel ranks shard: 1 optimizer, 2 gradients too, 3 weights too
     sp: 1: sequence parallelism, which splits the activations around norms over the tp ranks
     rc: what the backward recomputes: none, selective, full, block:N (N layers of each rank, or of each of its vpp
-        chunks), or modules
-    sched: the order of the micro-batches
+        chunks), or names of modules, joined by +
+    sched: the order in which stages and chunks run the micro-batches
     attn: the attention kernel; default: the framework's
     norm: the norm kernel; default: the framework's
-    hs: HSDP: ZeRO shards over hs ranks, copies beyond them; 0: over all dp * cp
+    hs: HSDP: each group of hs ranks shards a copy; 0: one group of all dp * cp
     stages: layers of each stage or vpp chunk in order (4+4x6+4: one of 4 layers, four of 6, one of 4); absent: the
         framework's own split
     offload: what is moved to the hosts' memory: act:N, opt, act:N+opt; none: nothing
@@ -2920,15 +2920,15 @@ class RecommendAnswerNearestAxes(TypedDict):
     ep: ranks of a stage that hold different experts
     etp: ranks that share each expert's matrices
     mb: sequences in a micro-batch
-    vpp: chunks of layers on each pipeline rank; without pp, on the one rank
+    vpp: chunks of layers on each pipeline rank, or on the only one without pp
     zero: data-parallel ranks shard: 1 optimizer, 2 gradients too, 3 weights too
     sp: 1: sequence parallelism, which splits the activations around norms over the tp ranks
     rc: what the backward recomputes: none, selective, full, block:N (N layers of each rank, or of each of its vpp
-        chunks), or modules
-    sched: the order of the micro-batches
+        chunks), or names of modules, joined by +
+    sched: the order in which stages and chunks run the micro-batches
     attn: the attention kernel; default: the framework's
     norm: the norm kernel; default: the framework's
-    hs: HSDP: ZeRO shards over hs ranks, copies beyond them; 0: over all dp * cp
+    hs: HSDP: each group of hs ranks shards a copy; 0: one group of all dp * cp
     stages: layers of each stage or vpp chunk in order (4+4x6+4: one of 4 layers, four of 6, one of 4); absent: the
         framework's own split
     offload: what is moved to the hosts' memory: act:N, opt, act:N+opt; none: nothing

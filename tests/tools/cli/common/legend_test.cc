@@ -31,14 +31,14 @@ std::string WordsOf(const std::vector<std::string>& texts) {
 TEST(Legend, SaysAKeyOnceAndInTheOrderOfTheText) {
   EXPECT_THAT(WordsOf({"pp2.vpp3.stages=4+4x6+4", "dp8.mb2", "pp2.dp4.vpp2.mb2"}),
               Eq("\nmb      sequences in a micro-batch\n"
-                 "vpp     chunks of layers on each pipeline rank; without pp, on the one rank\n"
+                 "vpp     chunks of layers on each pipeline rank, or on the only one without pp\n"
                  "stages  layers of each stage or vpp chunk in order (4+4x6+4: one of 4 layers,\n"
                  "        four of 6, one of 4); absent: the framework's own split\n"));
 }
 
 TEST(Legend, LeavesOutAxesAndWhatTheShortTextLeavesOut) {
   EXPECT_THAT(WordsOf({"tp2.cp2.pp2.dp8", "pp2.vpp1.sched=1f1b", "dp1"}), IsEmpty());
-  EXPECT_THAT(WordsOf({"pp2.vpp2.sched=breadth_first"}), HasSubstr("\nsched   the order of"));
+  EXPECT_THAT(WordsOf({"pp2.vpp2.sched=breadth_first"}), HasSubstr("\nsched   the order in"));
 }
 
 TEST(Legend, ALongMeaningStaysBesideItsMark) {
@@ -48,8 +48,8 @@ TEST(Legend, ALongMeaningStaysBesideItsMark) {
   legend.Print(out);
   const std::vector<std::string> lines = absl::StrSplit(out.str(), '\n');
   ASSERT_EQ(lines.size(), 4u);
-  EXPECT_THAT(lines[1], StartsWith("offload aaa"));
-  EXPECT_THAT(lines[2], StartsWith("        bbb"));
+  EXPECT_THAT(lines[1], StartsWith("offload  aaa"));
+  EXPECT_THAT(lines[2], StartsWith("         bbb"));
 }
 
 }  // namespace

@@ -132,6 +132,13 @@ def state_of(pid: int) -> str:
         return ""
 
 
+def parent_of(pid: int) -> int:
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return 0
+
+
 def resident_bytes(pid: int) -> int:
     pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * resource.getpagesize()

@@ -103,7 +103,7 @@ class Cluster:
         """What runs in the steps on a node, and the daemons of those steps, which don't say where they are."""
         mark = f"SLURMD_NODENAME={node}".encode()
         tasks = [pid for pid in self.pids() if mark in environment_of(pid)]
-        steps = {parent for parent in map(parent_of, tasks) if faults.command_of(parent)[0].startswith("slurmstepd")}
+        steps = {parent for parent in map(faults.parent_of, tasks) if faults.command_of(parent)[0].startswith("slurmstepd")}
         return [*steps, *tasks]
 
     def lose_node(self, node: str) -> None:
@@ -125,13 +125,6 @@ def environment_of(pid: int) -> list[bytes]:
         return pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
         return []
-
-
-def parent_of(pid: int) -> int:
-    try:
-        return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
-    except OSError:
-        return 0
 
 
 def kill(pids: list[int]) -> list[int]:

@@ -188,9 +188,10 @@ TEST(TrialPolicy, StopsAfterItsTrials) {
   const TrialPolicyOptions options = {.max_trials = 1};
   const TrialChoice choice = ChooseTrial(candidates, {{Measured(0, 1.0)}}, options);
   EXPECT_EQ(choice.stop, TrialStop::kTrials);
-  EXPECT_THAT(ReasonOf(choice, options),
-              HasSubstr("the limit of 1 trial is reached; by estimates that the trials corrected, "
-                        "another layout is expected to be faster than the best by"));
+  EXPECT_THAT(
+      ReasonOf(choice, options),
+      HasSubstr("the limit of 1 trial is reached; with estimates corrected by these trials, a "
+                "layout that was not measured is expected to be faster than the best by"));
 }
 
 TEST(TrialPolicy, ExpectsTheImprovementOfANormalLogarithm) {

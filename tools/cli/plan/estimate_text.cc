@@ -87,7 +87,7 @@ void PrintDetails(const planner::PlanQuery& query, const planner::EstimateAnswer
   PrintNotes(answer.rests_on, answer.notes, style, out);
   out << LayoutText(answer.layout, style) << ", up to "
       << FormatParameters(answer.parameters_per_gpu)
-      << " parameters on a GPU, before ZeRO shards them; " << FormatCount(answer.micro_batches)
+      << " parameters on a GPU (by tp, pp and ep alone); " << FormatCount(answer.micro_batches)
       << (answer.micro_batches == 1 ? " micro-batch" : " micro-batches") << " a step on each rank, "
       << FormatCount(answer.tokens_per_step) << " tokens a step\n\n";
   PrintStages(answer, out);
@@ -214,7 +214,7 @@ void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswe
   out << "\n";
   PrintProse(absl::StrCat(SettingsText(query, answer.counts), "; up to ",
                           FormatParameters(answer.parameters_per_gpu),
-                          " parameters on a GPU, before ZeRO shards them"),
+                          " parameters on a GPU (by tp, pp and ep alone)"),
              out);
   PrintNotes(answer.rests_on, answer.notes, style, out);
   out << "--details: memory by pipeline rank, causal MFU, evidence\n";

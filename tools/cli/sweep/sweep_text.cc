@@ -292,7 +292,8 @@ std::string BestSentence(const ShownSweep& shown, const TextStyle& style) {
       absl::StrCat(LayoutText(best->trial.layout(), style),
                    " is the fastest layout measured: ", FormatSeconds(c.step.step_s), " a step");
   if (c.step.interval) absl::StrAppend(&text, " (95 % interval: ", IntervalText(c.step), ")");
-  absl::StrAppend(&text, ", ", FormatPercent(c.mfu), " MFU. Its estimate was ",
+  absl::StrAppend(&text, ", ", FormatPercent(c.mfu), " MFU (of the peak stated for ",
+                  shown.cluster.name, "). Its estimate was ",
                   FormatSeconds(best->predicted->estimate.time.step_s()), " a step.");
   if (shared > 1) {
     absl::StrAppend(&text, " ", shared - 1, shared == 2 ? " other layout" : " other layouts",

@@ -121,7 +121,7 @@ std::string WhoseRuns(const planner::RestsOn& rests_on) {
   if (rests_on.level == planner::EvidenceLevel::kFittedSource)
     return "; some of them are your runs";
   const bool has_runs = rests_on.cluster.rows + rests_on.framework.rows > 0;
-  return has_runs ? "; none of these runs is yours: --measured takes yours" : "";
+  return has_runs ? "; none of these runs is yours" : "";
 }
 
 // Returns which of the two presets has no measured run; empty if both have some.

@@ -38,7 +38,7 @@ void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>
 // Returns the model with its parameters, the training and the framework of the query.
 std::string SettingsText(const planner::PlanQuery& query,
                          const planner::ParameterCounts& parameters);
-// What the mark P(OOM) means, for a legend.
+// The meaning of the mark P(OOM), for a legend.
 inline constexpr std::string_view kOomMeaning =
     "how likely it runs out of memory; runs fail before a device is quite full";
 // Returns the devices of the query, such as "64 devices (h100:8x8)".

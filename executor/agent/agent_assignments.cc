@@ -52,15 +52,16 @@ absl::StatusOr<gang::Membership> MembershipOf(const v1::Gang& gang, int64_t rank
   return membership;
 }
 
-// Checks that the agent has the runner, with the same file, and can run all ranks by it.
+// Checks that the agent has the runner, with the same file, and that it can run its ranks by it.
 absl::Status CheckRunner(const TrialJob& job, const AgentOptions& options) {
   if (!job.plan.runner) return absl::OkStatus();
   const trial::RunnerChoice& runner = *job.plan.runner;
-  if (job.membership) {
-    return FieldError("runner", runner.name, "must not divide its ranks over several agents");
-  }
   for (const wire::RunnerOffer& offer : options.offers) {
-    if (offer.name == runner.name && offer.hash == runner.hash) return absl::OkStatus();
+    if (offer.name != runner.name || offer.hash != runner.hash) continue;
+    if (!job.membership || offer.runs_on_several_nodes) return absl::OkStatus();
+    return FieldError("runner", runner.name,
+                      "must not divide its ranks over several agents: its command is not told its "
+                      "{node}, and the {address} and {port} at which the commands meet");
   }
   return FieldError("runner", runner.name, "is no runner of this agent, or of another file");
 }

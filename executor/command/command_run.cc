@@ -22,6 +22,12 @@ constexpr size_t kLogEndBytes = 4096;
 // A command that prints before its first step, such as the progress of a compilation, may take this
 // many timeouts for it.
 constexpr double kTimeoutsToFirstStep = 20.0;
+// If the command fails on a node, the others are given this long to say why: the cause may be
+// theirs.
+constexpr double kLastWordsS = 5.0;
+// Exit codes by which shells say that a program can't be started.
+constexpr int kExitCantExecute = 126;
+constexpr int kExitNotFound = 127;
 
 StepAmounts AmountsOf(const trial::TrialPlan& plan) {
   return {.tokens = plan.training.seq_len * plan.training.global_batch,
@@ -45,58 +51,76 @@ void Fail(trial::TrialOutcome outcome, trial::Fault fault, std::string message,
   result.message = std::move(message);
 }
 
+bool IsGood(const NodeEnd& end) {
+  return end.loss.empty() && end.end.kind == guard::EndKind::kExited && end.end.number == 0;
+}
+
 std::string HowItEnded(const guard::CommandEnd& end) {
   return end.kind == guard::EndKind::kSignalled
-             ? absl::StrCat("the command was killed by signal ", end.number, " (",
-                            strsignal(end.number), ")")
-             : absl::StrCat("the command ended with exit code ", end.number);
+             ? absl::StrCat(" was killed by signal ", end.number, " (", strsignal(end.number), ")")
+             : absl::StrCat(" ended with exit code ", end.number);
 }
 
 }  // namespace
 
-CommandRun::CommandRun(const trial::TrialPlan& plan, const Runner& runner, LogClock::time_point now)
+CommandRun::CommandRun(const trial::TrialPlan& plan, const Runner& runner, LogClock::time_point now,
+                       const std::vector<std::string>& agents)
     : plan_(plan),
       runner_(runner),
       reader_(ReaderOf(plan, runner)),
       steps_(runner.warm_up_steps),
       began_(now),
-      last_sign_(now) {}
+      last_sign_(now) {
+  for (const std::string& agent : agents) nodes_.push_back({.agent = agent});
+}
 
-bool CommandRun::Take(std::string_view output, LogClock::time_point now) {
+bool CommandRun::Take(std::string_view output, LogClock::time_point now, size_t number) {
+  Node& node = nodes_[number];
   bool stepped = false;
   read_bytes_ += static_cast<int64_t>(output.size());
   tail_.append(output.substr(output.size() - std::min(output.size(), kLogEndBytes)));
   if (tail_.size() > kLogEndBytes) tail_.erase(0, tail_.size() - kLogEndBytes);
   // Progress bars end their lines with a carriage return.
   for (size_t end; (end = output.find_first_of("\n\r")) != std::string_view::npos;) {
-    stepped |= Extend(output.substr(0, end)) && TakeLine(now);
-    partial_line_.clear();
-    skips_line_ = false;
+    stepped |= Extend(output.substr(0, end), node) && TakeLine(now, node);
+    node.partial_line.clear();
+    node.skips_line = false;
     output.remove_prefix(end + 1);
   }
-  if (Extend(output) && partial_line_.size() >= kMaxLineBytes) {
-    stepped |= TakeLine(now);
-    skips_line_ = true;
+  if (Extend(output, node) && node.partial_line.size() >= kMaxLineBytes) {
+    stepped |= TakeLine(now, node);
+    node.skips_line = true;
   }
   if (stepped || !has_stepped_) last_sign_ = now;
   has_stepped_ |= stepped;
   return stepped;
 }
 
-bool CommandRun::Extend(std::string_view output) {
-  if (!skips_line_) partial_line_.append(output.substr(0, kMaxLineBytes));
-  return !skips_line_;
+bool CommandRun::Extend(std::string_view output, Node& node) {
+  if (!node.skips_line) node.partial_line.append(output.substr(0, kMaxLineBytes));
+  return !node.skips_line;
 }
 
-void CommandRun::TakeEnd(LogClock::time_point now) {
-  if (!skips_line_) TakeLine(now);
+void CommandRun::TakeEnd(const NodeEnd& end, LogClock::time_point now, size_t number) {
+  Node& node = nodes_[number];
+  if (!node.skips_line) TakeLine(now, node);
+  node.end = end;
+  if (failed_ || IsGood(end)) return;
+  failed_ = number;
+  failed_at_ = now;
 }
 
-bool CommandRun::TakeLine(LogClock::time_point now) {
-  signs_.Add(partial_line_);
-  const bool stepped = steps_.Add(reader_.Read(partial_line_), now);
-  partial_line_.clear();
+bool CommandRun::TakeLine(LogClock::time_point now, Node& node) {
+  signs_.Add(node.partial_line);
+  const bool stepped = steps_.Add(reader_.Read(node.partial_line), now);
+  node.partial_line.clear();
   return stepped;
+}
+
+bool CommandRun::HasEnded(LogClock::time_point now) const {
+  if (failed_ && SecondsSince(failed_at_, now) > kLastWordsS) return true;
+  return std::all_of(nodes_.begin(), nodes_.end(),
+                     [](const Node& node) { return node.end.has_value(); });
 }
 
 // Returns a sentence on the first key of which the framework made something else; empty if there is
@@ -120,6 +144,7 @@ CommandRun::Verdict CommandRun::Judge(LogClock::time_point now) {
       steps_.TimesS(),
       {.steps = plan_.steps, .adaptive = plan_.adaptive, .beat_step_s = plan_.beat_step_s});
   if (stop_reason_ != trial::StopReason::kNone) return Verdict::kMeasured;
+  if (HasEnded(now)) return Verdict::kEnded;
   if (read_bytes_ > kMostLogBytes) return Verdict::kTalksTooMuch;
   const bool is_silent = SecondsSince(last_sign_, now) > plan_.timeout_s;
   const bool never_begins =
@@ -158,36 +183,52 @@ void CommandRun::AddOutOfMemory(trial::TrialResult& result) const {
        absl::StrCat("the command ran out of memory: ", ValidUtf8(signs_.out_of_memory())), result);
 }
 
-void CommandRun::AddEnd(const guard::CommandEnd& end, trial::TrialResult& result) const {
-  using guard::EndKind;
-  if (end.kind == EndKind::kCannotStart) {
-    Fail(trial::TrialOutcome::kFailed, trial::Fault::kInfrastructure,
-         absl::StrCat(runner_.argv[0], " can't be started: ", std::strerror(end.number)), result);
+void CommandRun::AddEnd(trial::TrialResult& result) const {
+  if (failed_) {
+    const Node& node = nodes_[*failed_];
+    AddFailure(node, result);
+    if (result.fault == trial::Fault::kInfrastructure) result.failed_agent = node.agent;
     return;
+  }
+  Fail(trial::TrialOutcome::kFailed, trial::Fault::kLayout,
+       absl::StrCat("the command", HowItEnded(nodes_.front().end->end), " after ",
+                    result.step_times_s.size(), " of ", plan_.steps,
+                    " steps, too early to be measured"),
+       result);
+}
+
+void CommandRun::AddFailure(const Node& node, trial::TrialResult& result) const {
+  using guard::EndKind;
+  if (!node.end->loss.empty()) {
+    return Fail(trial::TrialOutcome::kFailed, node.end->fault, node.end->loss, result);
+  }
+  const guard::CommandEnd& end = node.end->end;
+  if (end.kind == EndKind::kCannotStart) {
+    return Fail(trial::TrialOutcome::kFailed, trial::Fault::kInfrastructure,
+                absl::StrCat(runner_.argv[0], " can't be started: ", std::strerror(end.number)),
+                result);
   }
   if (end.kind == EndKind::kLost) {
-    Fail(trial::TrialOutcome::kFailed, trial::Fault::kInfrastructure,
-         "the guard of the command was killed, and the command with it", result);
-    return;
-  }
-  const std::string how = absl::StrCat(HowItEnded(end), " after ", result.step_times_s.size(),
-                                       " of ", plan_.steps, " steps");
-  if (end.kind == EndKind::kExited && end.number == 0) {
-    Fail(trial::TrialOutcome::kFailed, trial::Fault::kLayout,
-         absl::StrCat(how, ", too early to be measured"), result);
-    return;
+    return Fail(trial::TrialOutcome::kFailed, trial::Fault::kInfrastructure,
+                "the guard of the command was killed, and the command with it", result);
   }
   if (!signs_.out_of_memory().empty()) return AddOutOfMemory(result);
-  // What kills a command from outside, and a port that was taken, may not come again.
+  const std::string whose = node.agent.empty() ? "" : absl::StrCat(" of agent ", node.agent);
+  const std::string how = absl::StrCat("the command", whose, HowItEnded(end), " after ",
+                                       result.step_times_s.size(), " of ", plan_.steps, " steps");
+  // What kills a command from outside, a port that was taken and a program that is not there may
+  // be so on this node alone.
   const std::string& outside = signs_.killed().empty() ? signs_.port_in_use() : signs_.killed();
-  const bool from_outside = end.kind == EndKind::kSignalled || !outside.empty();
+  const bool never_ran = end.number == kExitCantExecute || end.number == kExitNotFound;
+  const bool from_outside =
+      end.kind == EndKind::kSignalled || !outside.empty() || (never_ran && !has_stepped_);
   const std::string& why = outside.empty() ? signs_.last_error() : outside;
   Fail(trial::TrialOutcome::kFailed,
        from_outside ? trial::Fault::kInfrastructure : trial::Fault::kLayout,
        why.empty() ? how : absl::StrCat(how, ": ", ValidUtf8(why)), result);
 }
 
-trial::TrialResult CommandRun::Conclude(Verdict verdict, const guard::CommandEnd& end) const {
+trial::TrialResult CommandRun::Conclude(Verdict verdict) const {
   trial::TrialResult result = Measured();
   switch (verdict) {
     case Verdict::kMeasured: {
@@ -214,8 +255,10 @@ trial::TrialResult CommandRun::Conclude(Verdict verdict, const guard::CommandEnd
                         result.step_times_s.size(), " of ", plan_.steps, " steps"),
            result);
       break;
+    case Verdict::kEnded:
+      AddEnd(result);
+      break;
     case Verdict::kGoesOn:
-      AddEnd(end, result);
       break;
   }
   return result;

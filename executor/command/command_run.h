@@ -1,11 +1,14 @@
-// CommandRun is what is known of a command that runs: its log so far, and what ends the run.
+// CommandRun is what is known of a trial's command that runs, on one node or on several, a process
+// on each: its log so far, and what ends the run.
 //
 // It knows no processes and no clock of its own: what was read, and when, is given to it.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "executor/command/failure_signs.h"
 #include "executor/command/log_reader.h"
@@ -19,30 +22,40 @@ namespace meshwright::command {
 // A command may print at most this much.
 inline constexpr int64_t kMostLogBytes = int64_t{256} << 20;
 
+// How the command of a node ended.
+struct NodeEnd {
+  guard::CommandEnd end = {.kind = guard::EndKind::kExited, .number = 0};
+  // Set instead of `end` if the node's agent can't tell it: what became of the agent.
+  std::string loss = {};
+  trial::Fault fault = trial::Fault::kNone;  // of the loss
+};
+
 class CommandRun {
  public:
   // REQUIRES: `plan` and `runner` outlive the run, and `runner` was parsed, so its log's patterns
   // are regular expressions.
-  CommandRun(const trial::TrialPlan& plan, const Runner& runner, LogClock::time_point now);
+  // agents[i] runs the node i; an empty name stands for this host, which messages don't name.
+  CommandRun(const trial::TrialPlan& plan, const Runner& runner, LogClock::time_point now,
+             const std::vector<std::string>& agents = {""});
 
-  // Takes a part of the output. Returns whether a step has ended.
-  bool Take(std::string_view output, LogClock::time_point now);
-  // Takes the last line, which may lack its end.
-  void TakeEnd(LogClock::time_point now);
+  // Takes a part of a node's output. Returns whether a step has ended.
+  bool Take(std::string_view output, LogClock::time_point now, size_t node = 0);
+  // Takes the end of a node's command. The last line may lack its end.
+  void TakeEnd(const NodeEnd& end, LogClock::time_point now, size_t node = 0);
 
   // Why the command has to be ended now.
   enum class Verdict : uint8_t {
     kGoesOn,
     kMeasured,      // enough steps are timed
     kContradicted,  // the framework did not run the layout
+    kEnded,         // it ended on all nodes, or failed on one
     kTalksTooMuch,  // it printed more than kMostLogBytes
     kHung           // it gave no sign of life for the plan's timeout
   };
   Verdict Judge(LogClock::time_point now);
 
-  // Returns the result of a run that was ended for `verdict`, or that ended by itself as `end` says
-  // (kGoesOn).
-  trial::TrialResult Conclude(Verdict verdict, const guard::CommandEnd& end) const;
+  // Returns the result of a run that was ended for `verdict`. REQUIRES: not kGoesOn.
+  trial::TrialResult Conclude(Verdict verdict) const;
   // Returns what was measured, as a cancelled result.
   trial::TrialResult ConcludeCancelled() const;
 
@@ -52,14 +65,23 @@ class CommandRun {
   std::string LogEnd() const;
 
  private:
+  struct Node {
+    std::string agent = {};
+    std::string partial_line = {};
+    bool skips_line = false;  // the rest of a line that is too long
+    std::optional<NodeEnd> end = {};
+  };
+
   // Appends to the line that is read. Returns false if the line is too long and is skipped.
-  bool Extend(std::string_view output);
-  // Reads the line so far, and empties it. Returns whether a step has ended.
-  bool TakeLine(LogClock::time_point now);
+  static bool Extend(std::string_view output, Node& node);
+  // Reads the node's line so far, and empties it. Returns whether a step has ended.
+  bool TakeLine(LogClock::time_point now, Node& node);
+  bool HasEnded(LogClock::time_point now) const;
   std::string Contradiction() const;
   trial::TrialResult Measured() const;
   // Fills in the outcome of a command that ended by itself.
-  void AddEnd(const guard::CommandEnd& end, trial::TrialResult& result) const;
+  void AddEnd(trial::TrialResult& result) const;
+  void AddFailure(const Node& node, trial::TrialResult& result) const;
   void AddOutOfMemory(trial::TrialResult& result) const;
 
   const trial::TrialPlan& plan_;
@@ -67,8 +89,9 @@ class CommandRun {
   LogReader reader_;
   StepLog steps_;
   FailureSigns signs_;
-  std::string partial_line_;
-  bool skips_line_ = false;  // the rest of a line that is too long
+  std::vector<Node> nodes_;
+  std::optional<size_t> failed_;  // the first of which the command did not end with exit code 0
+  LogClock::time_point failed_at_;
   std::string tail_;
   int64_t read_bytes_ = 0;
   bool has_stepped_ = false;

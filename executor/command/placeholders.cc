@@ -54,13 +54,23 @@ std::string_view WholeName(std::string_view argument) {
 
 const std::vector<std::string>& InnerPlaceholders() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all = {"ranks",   "nodes",        "node",       "address",
-                                    "port",    "folder",       "steps",      "seed",
-                                    "seq_len", "global_batch", kRunnerFolder};
+    std::vector<std::string> all = {"ranks",   "world_size", "nodes",        "node",
+                                    "address", "port",       "folder",       "steps",
+                                    "seed",    "seq_len",    "global_batch", kRunnerFolder};
     for (const planner::LayoutKey& key : planner::kLayoutKeys) all.emplace_back(key.name);
     return all;
   }();
   return names;
+}
+
+bool HasPlaceholder(const std::vector<std::string>& argv, std::string_view placeholder) {
+  bool has = false;
+  for (const std::string& argument : argv) {
+    Walk(
+        argument, [](std::string_view) {},
+        [&](std::string_view name) { has |= name == placeholder; });
+  }
+  return has;
 }
 
 absl::Status CheckPlaceholders(std::string_view path, const std::vector<std::string>& argv,

@@ -24,6 +24,9 @@ using InnerWords = std::map<std::string, std::string>;
 // Returns the names of the placeholders that every trial has, those of layout keys included.
 const std::vector<std::string>& InnerPlaceholders();
 
+// Returns whether one of the arguments has the placeholder.
+bool HasPlaceholder(const std::vector<std::string>& argv, std::string_view placeholder);
+
 // Returns InvalidArgument, which names the argument as an entry of `path` and what would be
 // accepted, if one of the arguments has a placeholder that is neither in `whole` nor one that every
 // trial has, if one of `whole` is not an argument of its own, or if the first argument has one

@@ -40,10 +40,11 @@ absl::StatusOr<WholeWords> FieldWords(const Runner& runner, const trial::TrialPl
 
 InnerWords InnerWordsOf(const Runner& runner, const trial::TrialPlan& plan,
                         const CommandPlace& place) {
-  InnerWords words = {{"ranks", absl::StrCat(plan.layout.devices())},
-                      {"nodes", "1"},
-                      {"node", "0"},
-                      {"address", "127.0.0.1"},
+  InnerWords words = {{"ranks", absl::StrCat(place.ranks)},
+                      {"world_size", absl::StrCat(plan.layout.devices())},
+                      {"nodes", absl::StrCat(place.nodes)},
+                      {"node", absl::StrCat(place.node)},
+                      {"address", place.address},
                       {"port", absl::StrCat(place.port)},
                       {"folder", place.folder},
                       {"runner_folder", runner.folder},
@@ -80,18 +81,19 @@ std::vector<std::string> EnvironmentOf(const Runner& runner, const trial::TrialP
     variables[name] = Substitute({value}, {}, inner).front();
   }
   if (plan.device == planner::DeviceKind::kCuda) {
-    variables[kDeviceVariable] = DevicesFrom(place.first_device, plan.layout.devices());
+    variables[kDeviceVariable] = DevicesFrom(place.first_device, place.ranks);
   }
   std::vector<std::string> lines;
   for (const auto& [name, value] : variables) lines.push_back(absl::StrCat(name, "=", value));
   return lines;
 }
 
-absl::StatusOr<planner::ExportedJob> ExportFor(const Runner& runner, const trial::TrialPlan& plan) {
+absl::StatusOr<planner::ExportedJob> ExportFor(const Runner& runner, const trial::TrialPlan& plan,
+                                               const CommandPlace& place) {
   ASSIGN_OR_RETURN(const planner::ExportTarget target,
                    planner::ParseExportTarget(runner.export_to));
   planner::ExportJob job{.model = plan.model, .training = plan.training, .layout = plan.layout};
-  job.devices_per_node = static_cast<int32_t>(plan.layout.devices());
+  job.devices_per_node = static_cast<int32_t>(place.ranks);
   return planner::MakeExportedJob(target, job);
 }
 
@@ -109,7 +111,7 @@ absl::StatusOr<RenderedCommand> Render(const Runner& runner, const trial::TrialP
   RenderedCommand command;
   std::vector<planner::EnvironmentVariable> exported;
   if (!runner.export_to.empty()) {
-    ASSIGN_OR_RETURN(planner::ExportedJob job, ExportFor(runner, plan));
+    ASSIGN_OR_RETURN(planner::ExportedJob job, ExportFor(runner, plan, place));
     whole["args"] = job.Arguments();
     command.files = std::move(job.files);
     exported = std::move(job.environment);

@@ -21,10 +21,15 @@ struct RenderedCommand {
   std::vector<planner::ExportedFile> files;
 };
 
-// Where a command runs.
+// Which part of a trial a command runs, and where.
 struct CommandPlace {
-  std::string folder;  // of this run alone
-  uint16_t port = 0;   // free on this host
+  std::string folder = {};  // of this run alone
+  // Where the commands of a trial's nodes meet. The port is free on the node 0.
+  std::string address = "127.0.0.1";
+  uint16_t port = 0;
+  int32_t node = 0;
+  int32_t nodes = 1;
+  int64_t ranks = 0;  // of this node
   int32_t first_device = 0;
 };
 

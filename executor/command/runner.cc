@@ -205,6 +205,11 @@ absl::StatusOr<Runner> ReadRunner(const std::string& path) {
   return absl::Status(runner.status().code(), absl::StrCat(path, ": ", runner.status().message()));
 }
 
+bool RunsOnSeveralNodes(const Runner& runner) {
+  return HasPlaceholder(runner.argv, "node") && HasPlaceholder(runner.argv, "address") &&
+         HasPlaceholder(runner.argv, "port");
+}
+
 absl::Status CheckLayout(const Runner& runner, const planner::Layout& layout) {
   ASSIGN_OR_RETURN(const planner::Condition where,
                    planner::ParseLayoutCondition("where", runner.where));

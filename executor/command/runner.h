@@ -79,6 +79,11 @@ absl::StatusOr<Runner> ParseRunner(std::string_view text, std::string_view folde
 // its folder: a runner decides what this user runs.
 absl::StatusOr<Runner> ReadRunner(const std::string& path);
 
+// Returns whether the runner's command can be one of several, each on a node of its own, that run a
+// trial together: whether it is told its node, by {node}, and where they meet, by {address} and
+// {port}.
+bool RunsOnSeveralNodes(const Runner& runner);
+
 // Returns InvalidArgument about `layout` if the runner's condition does not hold for it.
 absl::Status CheckLayout(const Runner& runner, const planner::Layout& layout);
 

@@ -1,5 +1,6 @@
 // A follower's part of a gang's run.
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -45,19 +46,27 @@ RelayOptions ToListener(const Membership& membership, const SocketAddress& leade
 
 class FollowerRun {
  public:
-  FollowerRun(const trial::TrialPlan& plan, const Membership& membership,
+  FollowerRun(HostPart& part, const Membership& membership,
               const trial::TrialRunnerOptions& options, const Timing& timing)
-      : plan_(plan), membership_(membership), options_(options), timing_(timing) {}
+      : part_(part), membership_(membership), options_(options), timing_(timing) {}
 
   TrialResult Run();
 
  private:
+  // Through which this host's workers reach the leader's store.
+  struct Meeting {
+    absl::Status Open(const Membership& membership, const SocketAddress& leader_address,
+                      const Timing& timing);
+
+    trial::Listener listener;
+    std::unique_ptr<Relay> relay;  // ends before the listener
+  };
+
   bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
 
-  // Returns OK once the leader tells this member to start its workers, Cancelled where the trial
+  // Returns OK once the leader tells this member to start its part, Cancelled where the trial
   // was cancelled or the leader ends the run, and another error where this member can't take part.
   absl::Status WaitForStart(LeaderLink& link) const;
-  absl::StatusOr<std::vector<trial::WorkerProcess>> StartOwn(uint16_t store_port) const;
   void Forward(Forwarding forwarding, LeaderLink& link) const;
   // Tells the leader that this member was cancelled, lest it take the end for a failure.
   void Withdraw(LeaderLink& link) const;
@@ -70,14 +79,14 @@ class FollowerRun {
   // Waits until the whole run is over.
   TrialResult WaitForCancel() const;
 
-  const trial::TrialPlan& plan_;
+  HostPart& part_;
   const Membership& membership_;
   const trial::TrialRunnerOptions& options_;
   const Timing& timing_;
 };
 
 TrialResult FollowerRun::Run() {
-  const absl::Status fits = CheckMemory(plan_, RanksOf(membership_.own()), options_);
+  const absl::Status fits = part_.Check();
   const absl::StatusOr<SocketAddress> leader_address = ResolveHostPort(membership_.rendezvous);
   if (!leader_address.ok()) {
     return FailedResult(leader_address.status().message(), Fault::kInfrastructure);
@@ -114,27 +123,27 @@ absl::Status FollowerRun::WaitForStart(LeaderLink& link) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<trial::WorkerProcess>> FollowerRun::StartOwn(uint16_t store_port) const {
-  return trial::SpawnWorkers({.path = options_.worker_path,
-                              .plan = ToJson(plan_).dump(),
-                              .first_device = options_.first_device,
-                              .world_size = static_cast<int32_t>(plan_.layout.devices()),
-                              .address = membership_.address,
-                              .master_port = store_port},
-                             RanksOf(membership_.own()));
+absl::Status FollowerRun::Meeting::Open(const Membership& membership,
+                                        const SocketAddress& leader_address, const Timing& timing) {
+  ASSIGN_OR_RETURN(listener, trial::ListenOnLoopback());
+  SetNonBlocking(listener.socket);
+  ASSIGN_OR_RETURN(
+      relay, Relay::Start(ToListener(membership, leader_address, timing, listener.socket.get())));
+  return absl::OkStatus();
 }
 
 std::optional<TrialResult> FollowerRun::RunRanks(const SocketAddress& leader_address,
                                                  LeaderLink& link) const {
-  absl::StatusOr<trial::Listener> store = trial::ListenOnLoopback();
-  if (!store.ok()) return CantRun(store.status(), Fault::kInfrastructure, link);
-  SetNonBlocking(store->socket);
-  const auto relay =
-      Relay::Start(ToListener(membership_, leader_address, timing_, store->socket.get()));
-  if (!relay.ok()) return CantRun(relay.status(), Fault::kInfrastructure, link);
-  absl::StatusOr<std::vector<trial::WorkerProcess>> workers = StartOwn(store->port);
-  if (!workers.ok()) return CantRun(workers.status(), Fault::kInfrastructure, link);
-  Forward(Forwarding(*std::move(workers), RanksOf(membership_.own()), link), link);
+  auto store_port = static_cast<uint16_t>(link.start().store_port);
+  Meeting meeting;
+  if (part_.is_tunnelled()) {
+    const absl::Status opened = meeting.Open(membership_, leader_address, timing_);
+    if (!opened.ok()) return CantRun(opened, Fault::kInfrastructure, link);
+    store_port = meeting.listener.port;
+  }
+  absl::StatusOr<std::vector<LocalRank>> ranks = part_.Start(store_port);
+  if (!ranks.ok()) return CantRun(ranks.status(), Fault::kInfrastructure, link);
+  Forward(Forwarding(*std::move(ranks), link), link);
   return std::nullopt;
 }
 
@@ -151,7 +160,7 @@ void FollowerRun::Forward(Forwarding forwarding, LeaderLink& link) const {
     Withdraw(link);
     break;
   }
-  forwarding.EndAll();
+  forwarding.EndAll(part_.longest_kill());
 }
 
 TrialResult FollowerRun::CantRun(const absl::Status& why, Fault fault, LeaderLink& link) const {
@@ -179,9 +188,9 @@ TrialResult FollowerRun::WaitForCancel() const {
 
 }  // namespace
 
-TrialResult Follow(const trial::TrialPlan& plan, const Membership& membership,
+TrialResult Follow(HostPart& part, const Membership& membership,
                    const trial::TrialRunnerOptions& options, const Timing& timing) {
-  return FollowerRun(plan, membership, options, timing).Run();
+  return FollowerRun(part, membership, options, timing).Run();
 }
 
 }  // namespace meshwright::gang

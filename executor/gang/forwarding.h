@@ -1,40 +1,37 @@
-// Forwarding passes the events and exits of a follower's workers to the leader, and ends the
-// workers when the leader says so.
+// Forwarding passes the events and exits of a follower's processes to the leader, and ends the
+// processes when the leader says so.
 #pragma once
 
+#include <chrono>
+#include <utility>
 #include <vector>
 
+#include "executor/gang/host_part.h"
 #include "executor/gang/leader_link.h"
-#include "executor/trial/worker_process.h"
 
 namespace meshwright::gang {
 
 class Forwarding {
  public:
-  // workers[i] runs ranks[i]. REQUIRES: `link` outlives this object.
-  Forwarding(std::vector<trial::WorkerProcess> workers, std::vector<int32_t> ranks,
-             LeaderLink& link);
+  // REQUIRES: `link` outlives this object.
+  Forwarding(std::vector<LocalRank> ranks, LeaderLink& link)
+      : ranks_(std::move(ranks)), link_(link) {}
 
   // Waits briefly for input. Then handles the leader's frames, and sends pending events and exits
   // to the leader.
   void Step();
-  // Kills the workers that still run and reports how they ended. Takes at most trial::kLongestKill.
-  void EndAll();
+  // Kills the processes that still run and reports how they ended. Takes at most `limit`.
+  void EndAll(std::chrono::milliseconds limit);
 
  private:
-  struct Worker {
-    trial::WorkerProcess process;
-    int32_t rank = 0;
-  };
-
   void WaitForSomething() const;
-  void Forward(Worker& worker);
-  void TellExit(const Worker& worker, bool left);
-  // Returns whether the leader reads too slowly. Reading from the workers then pauses
+  void Forward(const LocalRank& rank);
+  void TellExit(const LocalRank& rank, bool left);
+  // Returns whether the leader reads too slowly. Reading from the processes then pauses
   // (back-pressure).
   bool is_behind() const;
 
-  std::vector<Worker> workers_;
+  std::vector<LocalRank> ranks_;
   LeaderLink& link_;
 };
 

@@ -60,9 +60,13 @@ void VisitFields(T& frame, Visitor& visit) {
 }
 
 template <typename T, typename Visitor>
-requires planner::ConstOr<T, AdmitFrame> || planner::ConstOr<T, StartFrame> ||
-    planner::ConstOr<T, EndFrame>
+requires planner::ConstOr<T, AdmitFrame> || planner::ConstOr<T, EndFrame>
 void VisitFields(T&, Visitor&) {}
+
+template <planner::ConstOr<StartFrame> T, typename Visitor>
+void VisitFields(T& frame, Visitor& visit) {
+  visit(planner::Needed("store_port"), frame.store_port);
+}
 
 template <planner::ConstOr<PingFrame> T, typename Visitor>
 void VisitFields(T& frame, Visitor& visit) {

@@ -30,9 +30,11 @@ struct RefuseFrame {
 
 // "admit": the leader accepts a follower.
 struct AdmitFrame {};
-// "start": the leader tells a follower to start its workers.
-struct StartFrame {};
-// "end": the leader tells a follower to end its workers.
+// "start": the leader tells a follower to start its part.
+struct StartFrame {
+  int32_t store_port = 0;  // of rank 0's store, on the leader's host
+};
+// "end": the leader tells a follower to end its part.
 struct EndFrame {};
 
 // "ping": a request of the leader, which the follower answers immediately.
@@ -45,7 +47,8 @@ struct PongFrame {
   double clock_s = 0.0;  // time of the answer on the follower's clock
 };
 
-// "event": a follower forwards one line that a rank's worker wrote.
+// "event": a follower forwards one line that a rank's worker wrote, or a piece of the output of the
+// command that runs all of its ranks.
 struct EventFrame {
   int32_t rank = 0;
   std::string line = {};

@@ -1,5 +1,5 @@
 // The leader's part of a gang's run.
-#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -8,9 +8,6 @@
 #include "executor/gang/gang_runner.h"
 #include "executor/gang/joining.h"
 #include "executor/gang/relay.h"
-#include "executor/gang/remote_rank.h"
-#include "executor/trial/capabilities.h"
-#include "executor/trial/worker_process.h"
 
 namespace meshwright::gang {
 namespace {
@@ -20,9 +17,10 @@ using trial::FailedResult;
 using trial::Fault;
 using trial::TrialResult;
 
-// Relays members' links to `arrivals` and workers to rank 0's store, which listens on `store_port`.
-RelayOptions AtListener(const Membership& membership, const Timing& timing, uint16_t store_port,
-                        Arrivals& arrivals) {
+// Hands members' links to `arrivals`, and joins the tunnels of their processes to rank 0's store,
+// which listens on `store_port` of loopback; nullopt: there are no tunnels.
+RelayOptions AtListener(const Membership& membership, const Timing& timing,
+                        std::optional<uint16_t> store_port, Arrivals& arrivals) {
   RelayOptions options;
   options.listener = membership.listener->socket();
   options.clock = timing.clock;
@@ -38,7 +36,8 @@ RelayOptions AtListener(const Membership& membership, const Timing& timing, uint
       arrivals.Push(std::move(socket));
       return std::nullopt;
     }
-    absl::StatusOr<UniqueFd> store = Dial(Loopback(store_port));
+    if (!store_port) return std::nullopt;
+    absl::StatusOr<UniqueFd> store = Dial(Loopback(*store_port));
     if (!store.ok()) return std::nullopt;
     return TunnelEnds{.near = *std::move(store), .far = std::move(socket)};
   };
@@ -47,36 +46,32 @@ RelayOptions AtListener(const Membership& membership, const Timing& timing, uint
 
 class LeaderRun {
  public:
-  LeaderRun(const trial::TrialPlan& plan, const Membership& membership,
-            const trial::TrialRunnerOptions& options, const Timing& timing)
-      : plan_(plan), membership_(membership), options_(options), timing_(timing) {}
+  LeaderRun(HostPart& part, const Membership& membership, const trial::TrialRunnerOptions& options,
+            const Timing& timing)
+      : part_(part), membership_(membership), options_(options), timing_(timing) {}
 
   TrialResult Run();
 
  private:
   bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
   // REQUIRES: all followers have joined.
-  TrialResult RunRanks(const std::vector<std::shared_ptr<RemoteMember>>& followers);
-  absl::StatusOr<std::vector<trial::StartedRank>> StartOwn();
-  void SayWhoFailed(trial::RanksRun& run) const;
-  bool CantTellWhose(const trial::RanksRun& run, const trial::RankRecord& cause) const;
-  size_t MemberOf(int32_t rank) const;
+  TrialResult RunRanks(uint16_t store_port, const Followers& followers);
 
-  const trial::TrialPlan& plan_;
+  HostPart& part_;
   const Membership& membership_;
   const trial::TrialRunnerOptions& options_;
   const Timing& timing_;
-  trial::Listener store_;
   Arrivals arrivals_;
 };
 
 TrialResult LeaderRun::Run() {
-  const absl::Status fits = CheckMemory(plan_, RanksOf(membership_.own()), options_);
-  if (!fits.ok()) return FailedResult(fits.message(), Fault::kLayout);
-  absl::StatusOr<trial::Listener> store = trial::ListenOnLoopback();
-  if (!store.ok()) return FailedResult(store.status().message(), Fault::kInfrastructure);
-  store_ = *std::move(store);
-  const auto relay = Relay::Start(AtListener(membership_, timing_, store_.port, arrivals_));
+  const absl::Status runnable = part_.Check();
+  if (!runnable.ok()) return FailedResult(runnable.message(), Fault::kLayout);
+  const absl::StatusOr<uint16_t> store_port = part_.OpenStore();
+  if (!store_port.ok()) return FailedResult(store_port.status().message(), Fault::kInfrastructure);
+  const auto relay = Relay::Start(
+      AtListener(membership_, timing_,
+                 part_.is_tunnelled() ? std::optional(*store_port) : std::nullopt, arrivals_));
   if (!relay.ok()) return FailedResult(relay.status().message(), Fault::kInfrastructure);
   Joining joining(membership_, timing_, arrivals_);
   auto failed = joining.Wait([this] { return Cancelled(); });
@@ -86,91 +81,28 @@ TrialResult LeaderRun::Run() {
     for (const auto& follower : joining.members()) follower->End();
     return *std::move(failed);
   }
-  return RunRanks(joining.members());
+  return RunRanks(*store_port, joining.members());
 }
 
-absl::StatusOr<std::vector<trial::StartedRank>> LeaderRun::StartOwn() {
-  const std::vector<int32_t> ranks = RanksOf(membership_.own());
-  const int64_t devices = plan_.layout.devices();
-  ASSIGN_OR_RETURN(std::vector<trial::WorkerProcess> workers,
-                   trial::SpawnWorkers({.path = options_.worker_path,
-                                        .plan = ToJson(plan_).dump(),
-                                        .first_device = options_.first_device,
-                                        .world_size = static_cast<int32_t>(devices),
-                                        .address = membership_.address,
-                                        .master_port = store_.port,
-                                        .listen_fd = devices > 1 ? store_.socket.get() : -1},
-                                       ranks));
-  // Closed here, so that connections to the store fail once rank 0 has ended.
-  store_.socket.Close();
-  std::vector<trial::StartedRank> started;
-  for (size_t i = 0; i < ranks.size(); ++i) {
-    started.push_back({.rank = ranks[i],
-                       .process = std::make_unique<trial::WorkerProcess>(std::move(workers[i]))});
-  }
-  return started;
-}
-
-TrialResult LeaderRun::RunRanks(const std::vector<std::shared_ptr<RemoteMember>>& followers) {
-  absl::StatusOr<std::vector<trial::StartedRank>> ranks = StartOwn();
-  if (!ranks.ok()) {
+TrialResult LeaderRun::RunRanks(uint16_t store_port, const Followers& followers) {
+  absl::StatusOr<std::vector<LocalRank>> own = part_.Start(store_port);
+  if (!own.ok()) {
     for (const auto& follower : followers) follower->End();
-    return FailedResult(ranks.status().message(), Fault::kInfrastructure);
+    return FailedResult(own.status().message(), Fault::kInfrastructure);
   }
-  for (const auto& follower : followers) {
-    follower->Start();
-    for (const int32_t rank : RanksOf(follower->member())) {
-      ranks->push_back({.rank = rank, .process = std::make_unique<RemoteRank>(follower, rank)});
-    }
-  }
-  trial::RanksRun run = WatchRanks(plan_, *std::move(ranks), options_);
+  for (const auto& follower : followers) follower->Start({.store_port = store_port});
+  TrialResult result = part_.Watch(*std::move(own), followers);
   for (const auto& follower : followers) {
     if (follower->withdrew()) return CancelledResult(follower->failure()->message);
   }
-  SayWhoFailed(run);
-  return std::move(run.result);
-}
-
-bool LeaderRun::CantTellWhose(const trial::RanksRun& run, const trial::RankRecord& cause) const {
-  if (cause.failure && cause.failure->kind == trial::FailureKind::kCommunication) return true;
-  if (run.result.outcome != trial::TrialOutcome::kTimeout) return false;
-  // If ranks of several members are silent in the same step, any of them may be blocking the
-  // others.
-  return std::any_of(run.records.begin(), run.records.end(), [&](const trial::RankRecord& other) {
-    return MemberOf(other.rank) != MemberOf(cause.rank) && !other.done &&
-           other.begun_steps == cause.begun_steps;
-  });
-}
-
-size_t LeaderRun::MemberOf(int32_t rank) const {
-  size_t member = 0;
-  while (rank >= membership_.members[member].first_rank + membership_.members[member].ranks) {
-    ++member;
-  }
-  return member;
-}
-
-void LeaderRun::SayWhoFailed(trial::RanksRun& run) const {
-  if (!run.cause_rank || run.result.outcome == trial::TrialOutcome::kOom) return;
-  const auto cause =
-      std::find_if(run.records.begin(), run.records.end(),
-                   [&](const trial::RankRecord& other) { return other.rank == *run.cause_rank; });
-  if (CantTellWhose(run, *cause)) {
-    run.result.fault = Fault::kNetwork;
-    return;
-  }
-  const size_t member = MemberOf(cause->rank);
-  if (member > 0) run.result.failed_agent = membership_.members[member].agent;
+  return result;
 }
 
 }  // namespace
 
-TrialResult Lead(const trial::TrialPlan& plan, const Membership& membership,
+TrialResult Lead(HostPart& part, const Membership& membership,
                  const trial::TrialRunnerOptions& options, const Timing& timing) {
-  const absl::Status runnable =
-      trial::CheckRules(plan.model, plan.layout, plan.training, plan.device);
-  if (!runnable.ok()) return FailedResult(runnable.message(), Fault::kLayout);
-  return LeaderRun(plan, membership, options, timing).Run();
+  return LeaderRun(part, membership, options, timing).Run();
 }
 
 }  // namespace meshwright::gang

@@ -55,8 +55,8 @@ void LeaderLink::Take(const Frame& frame) {
     why_lost_ = refuse->message;
   } else if (std::holds_alternative<AdmitFrame>(frame)) {
     admitted_ = true;
-  } else if (std::holds_alternative<StartFrame>(frame)) {
-    started_ = true;
+  } else if (const auto* start = std::get_if<StartFrame>(&frame)) {
+    start_ = *start;
   } else if (std::holds_alternative<EndFrame>(frame)) {
     ended_ = true;
   }

@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,9 @@ class LeaderLink {
   void Wait() const;
 
   bool admitted() const { return admitted_; }
-  bool started() const { return started_; }
+  bool started() const { return start_.has_value(); }
+  // What the leader said when it told this member to start. REQUIRES: started().
+  const StartFrame& start() const { return *start_; }
   // Returns whether the leader has ended the run, has refused this member or is lost.
   bool ended() const { return ended_; }
   // Returns why the leader refused this member or was lost. Returns an empty string after an
@@ -50,7 +53,7 @@ class LeaderLink {
   Link link_;
   Timing timing_;
   bool admitted_ = false;
-  bool started_ = false;
+  std::optional<StartFrame> start_;
   bool ended_ = false;
   std::string why_lost_;
 };

@@ -29,8 +29,8 @@ class RemoteMember {
   RemoteMember(Member member, Link link, const Timing& timing);
 
   const Member& member() const { return member_; }
-  void Start() { link_.Send(StartFrame()); }
-  // Tells the member to end its workers. Idempotent.
+  void Start(const StartFrame& start) { link_.Send(start); }
+  // Tells the member to end its part. Idempotent.
   void End();
 
   // Handles frames that have arrived, sends pings and detects silence.

@@ -44,6 +44,13 @@ class RankProcess {
   virtual double clock_ahead_s() const { return 0.0; }
 };
 
+// LocalProcess is a RankProcess of this host.
+class LocalProcess : public RankProcess {
+ public:
+  // Returns how it ended, as a status from waitpid(). Valid once ended().
+  virtual int wait_status() const = 0;
+};
+
 // A rank and the process that runs it.
 struct StartedRank {
   int32_t rank = 0;

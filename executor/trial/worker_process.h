@@ -32,7 +32,7 @@ struct WorkerLaunch {
 // Longest wait for the end of a killed worker. The kernel needs time to free the worker's memory.
 inline constexpr std::chrono::milliseconds kLongestKill(5000);
 
-class WorkerProcess final : public RankProcess {
+class WorkerProcess final : public LocalProcess {
  public:
   // Spawns a worker in a process group of its own, with this process's environment plus torchrun's
   // variables for its rank. The only descriptors it gets are the standard streams, the event pipe
@@ -56,8 +56,7 @@ class WorkerProcess final : public RankProcess {
   bool ended() const override { return pid_ < 0; }
   pid_t pid() const override { return pid_; }
   void TellEnd(RankRecord& record) const override { ApplyExit(wait_status_, record); }
-  // Returns the status from waitpid(), which is valid once ended().
-  int wait_status() const { return wait_status_; }
+  int wait_status() const override { return wait_status_; }
 
  private:
   WorkerProcess() = default;

@@ -18,6 +18,8 @@ struct RunnerOffer {
   std::string export_to;   // target of its {args}; empty: none
   std::string where = {};  // condition on the layouts that it runs; empty: all
   std::map<std::string, std::string> fields = {};  // what each field accepts, in words
+  // Whether several agents may run a trial together, each by a command of its own.
+  bool runs_on_several_nodes = false;
 
   friend bool operator==(const RunnerOffer&, const RunnerOffer&) = default;
 };

@@ -27,6 +27,7 @@ v1::RunnerOffer ToWire(const RunnerOffer& offer) {
   message.set_export_to(offer.export_to);
   message.set_where(offer.where);
   message.mutable_fields()->insert(offer.fields.begin(), offer.fields.end());
+  message.set_runs_on_several_nodes(offer.runs_on_several_nodes);
   return message;
 }
 
@@ -41,7 +42,8 @@ absl::StatusOr<RunnerOffer> FromWire(const v1::RunnerOffer& offer) {
                      .framework = offer.framework(),
                      .export_to = offer.export_to(),
                      .where = offer.where(),
-                     .fields = {offer.fields().begin(), offer.fields().end()}};
+                     .fields = {offer.fields().begin(), offer.fields().end()},
+                     .runs_on_several_nodes = offer.runs_on_several_nodes()};
 }
 
 }  // namespace meshwright::wire

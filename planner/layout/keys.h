@@ -238,7 +238,8 @@ inline constexpr std::array kLayoutKeys = {
          .change_order = 31,
          .beside = true,
          .column = "vpp",
-         .help = "chunks of layers on each pipeline rank, or on the only one without pp"}),
+         .help = "chunks into which the layers of a pipeline rank (without pp: all layers) are "
+                 "split; the schedule takes them in turn"}),
     layout_key::Count<&Layout::zero>(
         {.name = "zero",
          .text = KeyText::kPrinted,

@@ -91,8 +91,6 @@ class ActiveSweep {
   const std::string& runner() const { return runner_; }
   // Whether callers ask for the trials and run them (db::SweepRecord::asked).
   bool is_asked() const { return is_asked_; }
-  // Whether several agents may run a trial together.
-  bool is_divisible() const { return runner_.empty(); }
   int64_t devices() const { return devices_; }
   int32_t steps() const { return steps_; }  // most steps of a trial
   const std::optional<int64_t>& memory_limit_bytes() const { return memory_limit_bytes_; }

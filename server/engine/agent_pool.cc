@@ -1,6 +1,7 @@
 #include "server/engine/agent_pool.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -43,9 +44,7 @@ std::vector<db::AttemptMember> DivideInOrder(int64_t ranks, int64_t unit, const 
 
 std::vector<db::AttemptMember> DivideOverSeveral(int64_t ranks, int64_t tp, const Agents& agents) {
   std::map<std::string, Agents> circles;
-  for (const AgentInfo* agent : agents) {
-    if (!agent->address.empty()) circles[CircleOf(*agent)].push_back(agent);
-  }
+  for (const AgentInfo* agent : agents) circles[CircleOf(*agent)].push_back(agent);
   std::vector<db::AttemptMember> best;
   for (auto& [name, circle] : circles) {
     std::stable_sort(circle.begin(), circle.end(), [](const AgentInfo* a, const AgentInfo* b) {
@@ -68,6 +67,15 @@ const AgentInfo* SmallestThatHas(int64_t ranks, const Agents& agents) {
     if (smallest == nullptr || agent->devices < smallest->devices) smallest = agent;
   }
   return smallest;
+}
+
+// Returns the agent's offer of the sweep's runner; null if it has none.
+const wire::RunnerOffer* OfferOf(const AgentInfo& agent, const ActiveSweep& sweep) {
+  const auto offer =
+      std::find_if(agent.runners.begin(), agent.runners.end(), [&](const wire::RunnerOffer& one) {
+        return trial::RunnerFileText(one.name, one.hash) == sweep.runner();
+      });
+  return offer == agent.runners.end() ? nullptr : &*offer;
 }
 
 // Returns, by name, the connected agents that take trials and may take ranks of this one.
@@ -98,11 +106,12 @@ bool AreAlike(const std::vector<db::AttemptMember>& a, const std::vector<db::Att
 
 bool Suits(const AgentInfo& agent, const ActiveSweep& sweep) {
   if (sweep.is_asked() || agent.device_kind != sweep.device_kind()) return false;
-  if (sweep.runner().empty()) return true;
-  return std::any_of(agent.runners.begin(), agent.runners.end(),
-                     [&](const wire::RunnerOffer& offer) {
-                       return trial::RunnerFileText(offer.name, offer.hash) == sweep.runner();
-                     });
+  return sweep.runner().empty() || OfferOf(agent, sweep) != nullptr;
+}
+
+bool MayShare(const AgentInfo& agent, const ActiveSweep& sweep) {
+  return !agent.address.empty() &&
+         (sweep.runner().empty() || OfferOf(agent, sweep)->runs_on_several_nodes);
 }
 
 std::vector<db::AttemptMember> DivideRanks(const ActiveSweep& sweep, int64_t tp,
@@ -111,8 +120,10 @@ std::vector<db::AttemptMember> DivideRanks(const ActiveSweep& sweep, int64_t tp,
   if (const AgentInfo* agent = SmallestThatHas(ranks, agents); agent != nullptr) {
     return {MemberOf(*agent, 0, ranks)};
   }
-  if (!sweep.is_divisible()) return {};
-  return DivideOverSeveral(ranks, tp, agents);
+  Agents sharing;
+  std::copy_if(agents.begin(), agents.end(), std::back_inserter(sharing),
+               [&](const AgentInfo* agent) { return MayShare(*agent, sweep); });
+  return DivideOverSeveral(ranks, tp, sharing);
 }
 
 bool CouldRun(const ActiveTrial& trial, const ActiveSweep& sweep, const ConnectedAgents& agents,

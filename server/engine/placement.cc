@@ -1,5 +1,6 @@
 #include "server/engine/placement.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -122,14 +123,16 @@ WaitReason WhyItWaits(const ActiveSweep& sweep, const ConnectedAgents& agents) {
   if (connected < sweep.devices()) {
     return {absl::StrCat("needs ", sweep.devices(), ", connected ", connected, " (", kind, ")")};
   }
-  if (!sweep.is_divisible()) {
+  if (!sweep.runner().empty() && std::none_of(all.begin(), all.end(), [&](const AgentInfo* agent) {
+        return MayShare(*agent, sweep);
+      })) {
     return {absl::StrCat("needs ", sweep.devices(), " on one agent, connected ",
                          absl::StrJoin(offers, " + "), " (", kind, ")")};
   }
   return {absl::StrCat("needs ", sweep.devices(),
                        " on one agent, or on some of one version that reach each other (agent "
                        "--advertise), connected ",
-                       absl::StrJoin(offers, " + "), " (", sweep.device_kind(), " devices)")};
+                       absl::StrJoin(offers, " + "), " (", kind, ")")};
 }
 
 std::string FinishReason(const ActiveSweep& sweep) {

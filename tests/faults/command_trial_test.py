@@ -12,13 +12,12 @@ import shutil
 import signal
 import sys
 
+import command_kills
 import faults
 import stand_in_worker
 
 
-class CommandTrialTest(faults.FaultTest):
-    SERVE = ("--max-agent-failures", "1000")
-
+class CommandTrialTest(command_kills.CommandKills):
     def setUp(self):
         super().setUp()
         # Copies of this test's own, so that its processes can be told from another's.
@@ -49,11 +48,11 @@ class CommandTrialTest(faults.FaultTest):
         return [pid for pid in pids if faults.state_of(pid) not in ("Z", "")
                 and faults.command_of(pid)[1:3] == [str(self.framework), word]]
 
-    def guards(self, agent: faults.Agent) -> list[int]:
-        """The outer guard and the inner one."""
-        outer = [pid for pid in faults.children_of(agent.pid) if faults.command_of(pid)[1:2] == ["guard"]]
-        inner = [pid for guard in outer for pid in faults.children_of(guard) if faults.command_of(pid)[1:2] == ["guard"]]
-        return outer + inner
+    def launchers(self) -> list[int]:
+        return self.of_framework("launch")
+
+    def ranks(self) -> list[int]:
+        return self.of_framework("rank")
 
     def ours(self) -> list[int]:
         pids = [int(entry.name) for entry in pathlib.Path("/proc").iterdir() if entry.name.isdigit()]
@@ -72,13 +71,8 @@ class CommandTrialTest(faults.FaultTest):
         self.assertEqual(ranked, sorted(ranked, key=stand_in_worker.step_s_of))
 
     def finish(self, sweep: str, trials: int) -> None:
-        watch = self.watch(sweep)
-        watch.await_end()
-        self.check_ranked(sweep, trials)
-        self.check_events(sweep, trials)
-        self.check_acknowledged()
-        self.stop_everything()
-        self.assertEqual(list(self.folder.glob("state-*/runs/*")), [], "folders of runs are removed")
+        self.watch(sweep).await_end()
+        super().finish(sweep, trials)
 
     def test_a_sweep_ranks_what_the_commands_measured(self):
         self.serve()
@@ -131,43 +125,6 @@ class CommandTrialTest(faults.FaultTest):
         faults.await_true("nothing of it remains", lambda: not self.ours())
         self.stop_everything()
 
-    def states(self) -> dict[str, str]:
-        return {trial["trial"]: trial["state"] for trial in self.show("s")["trials"]}
-
-    def victims(self, whom: str) -> list[int]:
-        """The processes of this kind that run now, of commands that end by themselves at any time."""
-        if whom == "server":
-            return [self.servers[-1].pid]
-        guards = [(agent, self.guards(agent)) for agent in self.agents if agent.running()]
-        if whom == "agent":
-            return [agent.pid for agent, of_agent in guards if of_agent]
-        if whom in ("outer guard", "inner guard"):
-            return [of_agent[0 if whom == "outer guard" else 1] for _, of_agent in guards if len(of_agent) == 2]
-        return self.of_framework("launch" if whom == "launcher" else "rank")
-
-    def kill_while_it_runs(self, whom: str) -> None:
-        """Kills one of the processes while commands run, and waits for the end of the trials that ran."""
-        victim = faults.await_true(f"a {whom} runs",
-                                   lambda: len(self.of_framework("rank")) >= 2 and self.victims(whom))[0]
-        ran = [trial for trial, state in self.states().items() if state == "running"]
-        before = set(self.ours())
-        try:
-            faults.os.kill(victim, signal.SIGKILL)
-        except ProcessLookupError:
-            self.kill_while_it_runs(whom)  # the command ended in between
-            return
-        if whom == "server":
-            self.servers[-1].wait()
-            self.serve()
-        if whom == "agent":
-            agent = next(agent for agent in self.agents if agent.pid == victim)
-            agent.wait()
-            self.runner_agent(agent.name)
-        faults.await_true(f"nothing remains of what ran when the {whom} was killed", lambda: not before & set(self.ours()), 60.0)
-        # So that no trial loses two attempts on purpose.
-        faults.await_true(f"what ran when the {whom} was killed is measured",
-                          lambda: all(self.states()[trial] == "ok" for trial in ran))
-
     def test_whatever_is_killed_nothing_is_lost_and_nothing_remains(self):
         self.serve()
         # A trial whose command was killed goes to another agent.
@@ -176,7 +133,7 @@ class CommandTrialTest(faults.FaultTest):
         trials = 20
         self.start_runner_sweep("s", trials=trials, steps=20)
         for whom in ("outer guard", "inner guard", "launcher", "rank", "server", "agent"):
-            self.kill_while_it_runs(whom)
+            self.kill_while_it_runs("s", whom)
         self.finish("s", trials)
 
     def test_an_agent_without_the_runner_gets_no_trial_of_it(self):

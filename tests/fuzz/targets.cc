@@ -301,13 +301,13 @@ void ReadCommandLog(std::string_view text) {
   plan.steps = 3;
   plan.runner = trial::RunnerChoice{.name = "r", .hash = "h", .fields = {}};
   const command::LogClock::time_point start;
-  command::CommandRun run(plan, runner, start);
   const std::string_view log = text.substr(end + 1);
-  run.Take(log.substr(0, log.size() / 2), start);
-  run.Take(log.substr(log.size() / 2), start);
-  run.TakeEnd(start);
   for (const guard::EndKind kind : {guard::EndKind::kExited, guard::EndKind::kLost}) {
-    const trial::TrialResult result = run.Conclude(run.Judge(start), {.kind = kind, .number = 1});
+    command::CommandRun run(plan, runner, start);
+    run.Take(log.substr(0, log.size() / 2), start);
+    run.Take(log.substr(log.size() / 2), start);
+    run.TakeEnd({.end = {.kind = kind, .number = 1}}, start);
+    const trial::TrialResult result = run.Conclude(run.Judge(start));
     ExpectOk(trial::TrialResultFromJson(ToJson(result)).status(), "a result can't be read");
     Expect(ValidUtf8(result.message) == result.message, "a message is not UTF-8");
   }

@@ -122,7 +122,7 @@ TEST_F(AgentRunnerTest, ALayoutThatTheRunnerDoesNotRunIsRefused) {
   EXPECT_THAT(AnswerTo(Chosen("wiki", "4")), HasSubstr("must be one that the runner r runs"));
 }
 
-TEST_F(AgentRunnerTest, ARunnersRanksAreNotDividedOverAgents) {
+TEST_F(AgentRunnerTest, ACommandThatIsNotToldItsNodeDoesNotRunOnSeveralAgents) {
   StartAgentWithRunner();
   server_.Register(kStore);
   nlohmann::json plan = nlohmann::json::parse(SomePlan(2));

@@ -34,6 +34,12 @@ class CommandRunTest : public ::testing::Test {
            std::chrono::duration_cast<LogClock::duration>(std::chrono::duration<double>(seconds));
   }
   CommandRun NewRun() { return CommandRun(plan_, runner_, start_); }
+  // The result of a run whose command ended in this way after a second.
+  trial::TrialResult Ended(CommandRun& run, const guard::CommandEnd& end) {
+    run.TakeEnd({.end = end}, At(1));
+    EXPECT_EQ(run.Judge(At(1)), Verdict::kEnded);
+    return run.Conclude(Verdict::kEnded);
+  }
 
   const LogClock::time_point start_ = LogClock::now();
   trial::TrialPlan plan_ = SomePlan();
@@ -51,7 +57,7 @@ TEST_F(CommandRunTest, EnoughStepsAreAMeasurementWithoutTheFirst) {
   EXPECT_EQ(run.Judge(At(2)), Verdict::kGoesOn);
   run.Take(Step(3, 1.5), At(3));
   ASSERT_EQ(run.Judge(At(3)), Verdict::kMeasured);
-  const trial::TrialResult result = run.Conclude(Verdict::kMeasured, {});
+  const trial::TrialResult result = run.Conclude(Verdict::kMeasured);
   EXPECT_EQ(result.outcome, TrialOutcome::kOk);
   EXPECT_DOUBLE_EQ(result.step_s, 1.25);
   EXPECT_THAT(result.step_times_s, ElementsAre(9.0, 1.0, 1.5));
@@ -66,7 +72,7 @@ TEST_F(CommandRunTest, TheWarmUpIsDropped) {
   EXPECT_EQ(run.Judge(At(1)), Verdict::kGoesOn);
   run.Take(Step(200, 1.0), At(1));
   ASSERT_EQ(run.Judge(At(1)), Verdict::kMeasured);
-  EXPECT_DOUBLE_EQ(run.Conclude(Verdict::kMeasured, {}).step_s, 1.0);
+  EXPECT_DOUBLE_EQ(run.Conclude(Verdict::kMeasured).step_s, 1.0);
 }
 
 TEST_F(CommandRunTest, AStepTakesAsLongAsItsSlowestRank) {
@@ -80,7 +86,7 @@ TEST_F(CommandRunTest, LinesWithoutATimeAreTimedByTheirArrival) {
   CommandRun run = NewRun();
   for (const double at : {5.0, 6.0, 8.0}) run.Take("{'loss': 2.5}\n", At(at));
   ASSERT_EQ(run.Judge(At(8)), Verdict::kMeasured);
-  const trial::TrialResult result = run.Conclude(Verdict::kMeasured, {});
+  const trial::TrialResult result = run.Conclude(Verdict::kMeasured);
   EXPECT_NEAR(result.step_s, 1.5, 1e-6);
   EXPECT_THAT(result.losses, ElementsAre(2.5, 2.5, 2.5));
 }
@@ -95,7 +101,7 @@ TEST_F(CommandRunTest, LinesMayComeInPiecesAndEndWithACarriageReturn) {
 TEST_F(CommandRunTest, TheLastLineCountsWithoutItsEnd) {
   CommandRun run = NewRun();
   run.Take(Step(1, 1.0) + "{\"step\": 2, \"step_s\": 3}", At(1));
-  run.TakeEnd(At(1));
+  run.TakeEnd({}, At(1));
   EXPECT_THAT(run.steps().TimesS(), ElementsAre(1.0, 3.0));
 }
 
@@ -114,14 +120,14 @@ TEST_F(CommandRunTest, ACommandThatPrintsWithoutEndIsEnded) {
   EXPECT_EQ(run.Judge(At(1)), Verdict::kGoesOn);
   run.Take("x", At(1));
   ASSERT_EQ(run.Judge(At(1)), Verdict::kTalksTooMuch);
-  EXPECT_THAT(run.Conclude(Verdict::kTalksTooMuch, {}).message, HasSubstr("printed more than"));
+  EXPECT_THAT(run.Conclude(Verdict::kTalksTooMuch).message, HasSubstr("printed more than"));
 }
 
 TEST_F(CommandRunTest, ASilentCommandHangs) {
   CommandRun run = NewRun();
   EXPECT_EQ(run.Judge(At(9.9)), Verdict::kGoesOn);
   EXPECT_EQ(run.Judge(At(10.1)), Verdict::kHung);
-  const trial::TrialResult result = run.Conclude(Verdict::kHung, {});
+  const trial::TrialResult result = run.Conclude(Verdict::kHung);
   EXPECT_EQ(result.outcome, TrialOutcome::kTimeout);
   EXPECT_EQ(result.message, "the command finished no step for 10 s, after 0 of 3 steps");
 }
@@ -150,7 +156,7 @@ TEST_F(CommandRunTest, AnotherLayoutThanAskedForFailsTheTrial) {
   EXPECT_EQ(run.Judge(At(1)), Verdict::kGoesOn);
   run.Take("{\"ran\": {\"mb\": 2}}\n", At(1));
   ASSERT_EQ(run.Judge(At(1)), Verdict::kContradicted);
-  const trial::TrialResult result = run.Conclude(Verdict::kContradicted, {});
+  const trial::TrialResult result = run.Conclude(Verdict::kContradicted);
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_EQ(result.fault, Fault::kLayout);
   EXPECT_EQ(result.message, "the framework ran mb = 2, but the layout has mb = 1");
@@ -165,8 +171,7 @@ TEST_F(CommandRunTest, AValueThatIsNoneOfTheKeyContradicts) {
 TEST_F(CommandRunTest, ACommandThatEndsEarlyFails) {
   CommandRun run = NewRun();
   run.Take(Step(1, 1.0), At(1));
-  const trial::TrialResult result =
-      run.Conclude(Verdict::kGoesOn, {.kind = guard::EndKind::kExited, .number = 0});
+  const trial::TrialResult result = Ended(run, {.kind = guard::EndKind::kExited, .number = 0});
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_THAT(result.message, HasSubstr("exit code 0 after 1 of 3 steps"));
 }
@@ -179,8 +184,7 @@ TEST_F(CommandRunTest, MemoryThatRanOutIsToldFromOtherFailures) {
         "2147483648 bytes."}) {
     CommandRun run = NewRun();
     run.Take(absl::StrCat(line, "\nTraceback\nChildFailedError: failed\n"), At(1));
-    const trial::TrialResult result =
-        run.Conclude(Verdict::kGoesOn, {.kind = guard::EndKind::kExited, .number = 1});
+    const trial::TrialResult result = Ended(run, {.kind = guard::EndKind::kExited, .number = 1});
     EXPECT_EQ(result.outcome, TrialOutcome::kOom);
     ASSERT_TRUE(result.oom.has_value());
     EXPECT_EQ(result.oom->rank, 5);
@@ -193,8 +197,7 @@ TEST_F(CommandRunTest, MemoryThatRanOutIsToldFromOtherFailures) {
 TEST_F(CommandRunTest, ARankThatIsNotThereIsNotBelieved) {
   CommandRun run = NewRun();
   run.Take("[rank99999]: CUDA out of memory. Tried to allocate 9e99 GiB\n", At(1));
-  const auto result =
-      run.Conclude(Verdict::kGoesOn, {.kind = guard::EndKind::kExited, .number = 1});
+  const auto result = Ended(run, {.kind = guard::EndKind::kExited, .number = 1});
   EXPECT_EQ(result.oom->rank, 7);
 }
 
@@ -202,8 +205,7 @@ TEST_F(CommandRunTest, AFailureHasItsLastErrorAndTheEndOfTheLog) {
   CommandRun run = NewRun();
   run.Take("ValueError: first\nsomething\n[rank0]: torchtitan.ConfigError: no such flag\nend\n",
            At(1));
-  const trial::TrialResult result =
-      run.Conclude(Verdict::kGoesOn, {.kind = guard::EndKind::kExited, .number = 2});
+  const trial::TrialResult result = Ended(run, {.kind = guard::EndKind::kExited, .number = 2});
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_EQ(result.fault, Fault::kLayout);
   EXPECT_EQ(result.message,
@@ -216,7 +218,7 @@ TEST_F(CommandRunTest, WhatMayNotComeAgainIsAFaultOfTheInfrastructure) {
   const auto fault = [&](const std::string& output, guard::CommandEnd end) {
     CommandRun run = NewRun();
     run.Take(output, At(1));
-    return run.Conclude(Verdict::kGoesOn, end).fault;
+    return Ended(run, end).fault;
   };
   using guard::EndKind;
   EXPECT_EQ(fault("", {EndKind::kSignalled, 9}), Fault::kInfrastructure);
@@ -227,6 +229,59 @@ TEST_F(CommandRunTest, WhatMayNotComeAgainIsAFaultOfTheInfrastructure) {
   EXPECT_EQ(fault("failed (exitcode: -9) local_rank: 1 (pid: 12)\n", {EndKind::kExited, 1}),
             Fault::kInfrastructure);
   EXPECT_EQ(fault("AssertionError\n", {EndKind::kExited, 1}), Fault::kLayout);
+}
+
+TEST_F(CommandRunTest, LinesOfSeveralNodesAreReadApartAndTheirStepsTogether) {
+  CommandRun run(plan_, runner_, start_, {"", "b"});
+  const std::string step = Step(1, 2.0);
+  run.Take(step.substr(0, 7), At(1), 0);
+  run.Take(Step(1, 3.0) + Step(2, 1.0), At(1), 1);
+  run.Take(step.substr(7), At(1), 0);
+  EXPECT_THAT(run.steps().TimesS(), ElementsAre(3.0, 1.0));
+}
+
+TEST_F(CommandRunTest, ANodeThatHasEndedWellIsWaitedFor) {
+  CommandRun run(plan_, runner_, start_, {"", "b"});
+  run.TakeEnd({}, At(1), 0);
+  EXPECT_EQ(run.Judge(At(9)), Verdict::kGoesOn);
+  run.Take(Step(1, 1.0) + Step(2, 1.0) + Step(3, 1.0), At(9), 1);
+  EXPECT_EQ(run.Judge(At(9)), Verdict::kMeasured);
+}
+
+TEST_F(CommandRunTest, IfANodeFailsTheOthersMaySayWhy) {
+  CommandRun run(plan_, runner_, start_, {"", "b"});
+  run.Take("[rank0]: torch.distributed.DistBackendError: Connection reset by peer\n", At(1), 0);
+  run.TakeEnd({.end = {.kind = guard::EndKind::kExited, .number = 1}}, At(1), 0);
+  EXPECT_EQ(run.Judge(At(2)), Verdict::kGoesOn);
+  run.Take("[rank6]: torch.OutOfMemoryError: CUDA out of memory.\n", At(2), 1);
+  run.TakeEnd({.end = {.kind = guard::EndKind::kExited, .number = 1}}, At(3), 1);
+  ASSERT_EQ(run.Judge(At(3)), Verdict::kEnded);
+  const trial::TrialResult result = run.Conclude(Verdict::kEnded);
+  EXPECT_EQ(result.outcome, TrialOutcome::kOom);
+  EXPECT_EQ(result.oom->rank, 6);
+}
+
+TEST_F(CommandRunTest, WhatFailsOnAnotherNodeHasTheNameOfItsAgent) {
+  const auto failed = [&](const NodeEnd& end) {
+    CommandRun run(plan_, runner_, start_, {"", "b"});
+    run.TakeEnd(end, At(1), 1);
+    EXPECT_EQ(run.Judge(At(2)), Verdict::kGoesOn);
+    EXPECT_EQ(run.Judge(At(7)), Verdict::kEnded);  // the other node says nothing
+    return run.Conclude(Verdict::kEnded);
+  };
+  const trial::TrialResult killed =
+      failed({.end = {.kind = guard::EndKind::kSignalled, .number = 9}});
+  EXPECT_EQ(killed.message,
+            "the command of agent b was killed by signal 9 (Killed) after 0 of 3 steps");
+  EXPECT_EQ(killed.fault, Fault::kInfrastructure);
+  EXPECT_EQ(killed.failed_agent, "b");
+  const trial::TrialResult lost =
+      failed({.end = {}, .loss = "agent b is lost", .fault = Fault::kNetwork});
+  EXPECT_EQ(lost.message, "agent b is lost");
+  EXPECT_EQ(lost.fault, Fault::kNetwork);
+  EXPECT_EQ(lost.failed_agent, "");
+  EXPECT_EQ(failed({.end = {.kind = guard::EndKind::kExited, .number = 127}}).failed_agent, "b");
+  EXPECT_EQ(failed({.end = {.kind = guard::EndKind::kExited, .number = 1}}).fault, Fault::kLayout);
 }
 
 TEST_F(CommandRunTest, ACancelledRunKeepsItsSteps) {

@@ -66,6 +66,17 @@ TEST(RunnerTest, WhatIsWrongIsNamed) {
               HasSubstr("argv |"));
 }
 
+TEST(RunnerTest, ACommandRunsOnSeveralNodesIfItIsToldItsNodeAndWhereTheyMeet) {
+  const auto runs = [](const std::string& argv) {
+    return RunsOnSeveralNodes(*ParseRunner(
+        absl::StrCat(R"({"name": "r", "framework": "megatron", "argv": )", argv, "}"), "/"));
+  };
+  EXPECT_TRUE(runs(R"(["run", "--rank={node}", "--at={address}:{port}"])"));
+  EXPECT_FALSE(runs(R"(["run", "--nodes={nodes}", "--at={address}:{port}"])"));
+  EXPECT_FALSE(runs(R"(["run", "--rank={node}", "--at={address}"])"));
+  EXPECT_FALSE(runs(R"(["run", "--rank={node}", "--port={port}"])"));
+}
+
 TEST(RunnerTest, MeshwrightsOwnVariablesAreNeverPassed) {
   EXPECT_THAT(ErrorOf(With("pass", R"(["MESHWRIGHT_TOKEN"])")), HasSubstr("pass |"));
   EXPECT_THAT(ErrorOf(With("pass", R"(["A=B"])")), HasSubstr("pass |"));

@@ -12,35 +12,10 @@
 #include <vector>
 
 #include "executor/gang/gang_runner.h"
+#include "tests/executor/gang/memberships.h"
 #include "tests/executor/trial/trial_fixture.h"
 
 namespace meshwright::gang {
-
-inline constexpr char kSecret[] = "a secret of this attempt alone";
-
-// Returns memberships with the given numbers of ranks. Each member has its own loopback address, so
-// that a connection to a wrong address fails.
-inline std::vector<Membership> MembershipsOf(const std::vector<int32_t>& ranks) {
-  Membership membership;
-  membership.secret = kSecret;
-  int32_t first = 0;
-  for (size_t i = 0; i < ranks.size(); ++i) {
-    membership.members.push_back({.agent = std::string(1, static_cast<char>('a' + i)),
-                                  .first_rank = first,
-                                  .ranks = ranks[i]});
-    first += ranks[i];
-  }
-  std::vector<Membership> memberships(ranks.size(), membership);
-  for (size_t i = 0; i < ranks.size(); ++i) {
-    memberships[i].member = static_cast<int32_t>(i);
-    memberships[i].address = "127.0.0." + std::to_string(i + 1);
-  }
-  memberships[0].listener = Listener::Open(memberships[0].address).value();
-  for (size_t i = 1; i < ranks.size(); ++i) {
-    memberships[i].rendezvous = memberships[0].listener->rendezvous();
-  }
-  return memberships;
-}
 
 // Restricts the calling thread, and the workers that it starts, to at most one processor per rank,
 // so that each rank always computes with one thread.
@@ -53,11 +28,6 @@ inline void UseOneCorePerRank(int32_t ranks) {
     if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &some);
   }
   ASSERT_EQ(::sched_setaffinity(0, sizeof(some), &some), 0);
-}
-
-// Returns timeouts that are short enough for a test.
-inline Timing ShortTiming() {
-  return {.join_s = 20.0, .handshake_s = 2.0, .ping_s = 0.2, .last_word_s = 0.2, .silence_s = 20.0};
 }
 
 // FollowerThread is a follower on its own thread, which runs until it is told to end.

@@ -80,7 +80,7 @@ class RemoteRankTest : public testing::Test {
       remote->Pump();
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    remote->Start();
+    remote->Start({.store_port = 7});
     ranks_.push_back({.rank = rank, .process = std::make_unique<RemoteRank>(remote, rank)});
   }
 

@@ -5,12 +5,14 @@
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/engine/placement.h"
 #include "tests/server/engine/engine_records.h"
 
 namespace meshwright::server {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // "a 4, b 2": who got how many, in the order of the ranks, which leave no gap.
@@ -112,7 +114,7 @@ TEST_F(AgentPoolTest, OnlyAgentsOfOneVersionThatReachEachOtherShareATrial) {
   EXPECT_EQ(Divided(Sweep(8)), "c 4, e 4");
 }
 
-TEST_F(AgentPoolTest, OnlyAgentsWithTheSweepsRunnerRunItsTrialsAndEachAlone) {
+TEST_F(AgentPoolTest, OnlyAgentsWithTheSweepsRunnerRunItsTrials) {
   const trial::RunnerChoice choice{
       .name = "r", .hash = std::string(64, '1'), .fields = {{"data", "a"}}};
   db::SweepRecord record = SweepOf(1, 4);
@@ -131,6 +133,26 @@ TEST_F(AgentPoolTest, OnlyAgentsWithTheSweepsRunnerRunItsTrialsAndEachAlone) {
   fits.runners = small.runners;
   Connect(fits);
   EXPECT_EQ(Divided(sweep), "e 4");
+}
+
+TEST_F(AgentPoolTest, AgentsShareATrialOfARunnerWhoseCommandRunsOnSeveralNodes) {
+  const trial::RunnerChoice choice{.name = "r", .hash = std::string(64, '1'), .fields = {}};
+  db::SweepRecord record = SweepOf(1, 4);
+  record.runner = trial::VersionOf(choice);
+  const ActiveSweep sweep(record, SomeSummaries(1), {});
+  AgentInfo a = GangAgent("a", 2);
+  a.runners = {{.name = "r", .hash = choice.hash, .framework = "", .export_to = ""}};
+  AgentInfo b = a;
+  b.name = "b";
+  ConnectAll({a, b});
+  EXPECT_EQ(Divided(sweep), "");
+  EXPECT_THAT(WhyItWaits(sweep, agents_).text, HasSubstr("needs 4 on one agent, connected 2 + 2"));
+  for (AgentInfo* agent : {&a, &b}) {
+    agent->runners.front().runs_on_several_nodes = true;
+    agent->name += "2";
+  }
+  ConnectAll({a, b});
+  EXPECT_EQ(Divided(sweep), "a2 2, b2 2");
 }
 
 // Nobody is idle for a second way to divide it.

@@ -17,6 +17,7 @@
 #include "base/text/status_macros.h"
 #include "executor/agent/agent.h"
 #include "executor/agent/state_dir.h"
+#include "executor/command/command_member.h"
 #include "executor/command/command_trial.h"
 #include "executor/gang/gang_runner.h"
 #include "executor/gang/own_address.h"
@@ -206,7 +207,8 @@ std::vector<wire::RunnerOffer> OffersOf(const CommandRunners& runners) {
                             .hash = runner.hash,
                             .framework = runner.framework,
                             .export_to = runner.export_to,
-                            .where = runner.where};
+                            .where = runner.where,
+                            .runs_on_several_nodes = command::RunsOnSeveralNodes(runner)};
     for (const auto& [field, rule] : runner.fields) {
       // A list of words may be long.
       constexpr size_t kMostAcceptedBytes = 200;
@@ -217,7 +219,12 @@ std::vector<wire::RunnerOffer> OffersOf(const CommandRunners& runners) {
   return offers;
 }
 
-agent::TrialRunners RunnersOn(const agent::AgentOptions& agent_options, CommandRunners commands,
+trial::TrialResult NoSuchRunner() {
+  return trial::FailedResult("the agent has no such runner", trial::Fault::kLayout);
+}
+
+agent::TrialRunners RunnersOn(const agent::AgentOptions& agent_options,
+                              const CommandRunners& commands,
                               const command::CommandHost& command_host) {
   const wire::DeviceSet& devices = agent_options.devices;
   const auto with_devices = [devices](const trial::TrialRunnerOptions& given) {
@@ -226,18 +233,20 @@ agent::TrialRunners RunnersOn(const agent::AgentOptions& agent_options, CommandR
     return options;
   };
   agent::TrialRunners runners;
-  runners.alone = [with_devices, commands = std::move(commands), command_host](
-                      const trial::TrialPlan& plan, const trial::TrialRunnerOptions& given) {
+  runners.alone = [with_devices, commands, command_host](const trial::TrialPlan& plan,
+                                                         const trial::TrialRunnerOptions& given) {
     if (!plan.runner) return trial::RunTrial(plan, with_devices(given));
     const auto runner = commands.find(plan.runner->name);
-    if (runner == commands.end()) {
-      return trial::FailedResult("the agent has no such runner", trial::Fault::kLayout);
-    }
+    if (runner == commands.end()) return NoSuchRunner();
     return command::RunCommandTrial(plan, runner->second, command_host, given);
   };
-  runners.together = [with_devices](const trial::TrialPlan& plan, const gang::Membership& place,
-                                    const trial::TrialRunnerOptions& given) {
-    return gang::RunMember(plan, place, with_devices(given));
+  runners.together = [with_devices, commands, command_host](
+                         const trial::TrialPlan& plan, const gang::Membership& place,
+                         const trial::TrialRunnerOptions& given) {
+    if (!plan.runner) return gang::RunMember(plan, place, with_devices(given));
+    const auto runner = commands.find(plan.runner->name);
+    if (runner == commands.end()) return NoSuchRunner();
+    return command::RunCommandMember(plan, runner->second, command_host, place, given);
   };
   if (devices.slots == 1) return runners;
   runners.bind = [slots = devices.slots, cores = host::Cores(), log = agent_options.log,

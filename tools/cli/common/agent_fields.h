@@ -54,6 +54,7 @@ void VisitFields(const RunnerText& text, Visitor& visit) {
   planner::OrderedMap<std::string> fields(text.offer.fields().begin(), text.offer.fields().end());
   std::sort(fields.begin(), fields.end());
   visit("fields", fields);
+  visit("runs_on_several_nodes", text.offer.runs_on_several_nodes());
 }
 
 template <typename Visitor>

@@ -89,7 +89,8 @@ class LayoutAxes(TypedDict):
     ep: ranks of a stage that hold different experts
     etp: ranks that share each expert's matrices
     mb: sequences in a micro-batch
-    vpp: chunks of layers on each pipeline rank, or on the only one without pp
+    vpp: chunks into which the layers of a pipeline rank (without pp: all layers) are split; the schedule takes them in
+        turn
     zero: data-parallel ranks shard: 1 optimizer, 2 gradients too, 3 weights too
     sp: 1: sequence parallelism, which splits the activations around norms over the tp ranks
     rc: what the backward recomputes: none, selective, full, block:N (N layers of each rank, or of each of its vpp
@@ -1705,7 +1706,8 @@ class EstimateAnswerAxes(TypedDict):
     ep: ranks of a stage that hold different experts
     etp: ranks that share each expert's matrices
     mb: sequences in a micro-batch
-    vpp: chunks of layers on each pipeline rank, or on the only one without pp
+    vpp: chunks into which the layers of a pipeline rank (without pp: all layers) are split; the schedule takes them in
+        turn
     zero: data-parallel ranks shard: 1 optimizer, 2 gradients too, 3 weights too
     sp: 1: sequence parallelism, which splits the activations around norms over the tp ranks
     rc: what the backward recomputes: none, selective, full, block:N (N layers of each rank, or of each of its vpp
@@ -2711,6 +2713,8 @@ class ListAgentsAnswerAgentsRunners(TypedDict):
     export_to: Framework to whose configuration layouts are exported; empty if the runner has its own way
     where: Condition on the keys of layouts that the runner runs, such as "tp = 1"; empty: all layouts of the framework
     fields: For each field of the runner, what a trial may give as its value, in words
+    runs_on_several_nodes: Whether several agents may run one trial by it together. Each then starts one command for
+        its ranks
     """
 
     name: str
@@ -2719,6 +2723,7 @@ class ListAgentsAnswerAgentsRunners(TypedDict):
     export_to: str
     where: str
     fields: Dict[str, str]
+    runs_on_several_nodes: bool
 
 
 class ListAgentsAnswerAgents(TypedDict):
@@ -2920,7 +2925,8 @@ class RecommendAnswerNearestAxes(TypedDict):
     ep: ranks of a stage that hold different experts
     etp: ranks that share each expert's matrices
     mb: sequences in a micro-batch
-    vpp: chunks of layers on each pipeline rank, or on the only one without pp
+    vpp: chunks into which the layers of a pipeline rank (without pp: all layers) are split; the schedule takes them in
+        turn
     zero: data-parallel ranks shard: 1 optimizer, 2 gradients too, 3 weights too
     sp: 1: sequence parallelism, which splits the activations around norms over the tp ranks
     rc: what the backward recomputes: none, selective, full, block:N (N layers of each rank, or of each of its vpp

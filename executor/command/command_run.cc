@@ -118,7 +118,11 @@ bool CommandRun::TakeLine(LogClock::time_point now, Node& node) {
 }
 
 bool CommandRun::HasEnded(LogClock::time_point now) const {
-  if (failed_ && SecondsSince(failed_at_, now) > kLastWordsS) return true;
+  if (failed_) {
+    const NodeEnd& end = *nodes_[*failed_].end;
+    const bool was_told_to = !end.loss.empty() && end.fault == trial::Fault::kNone;
+    if (was_told_to || SecondsSince(failed_at_, now) > kLastWordsS) return true;
+  }
   return std::all_of(nodes_.begin(), nodes_.end(),
                      [](const Node& node) { return node.end.has_value(); });
 }

@@ -27,7 +27,7 @@ struct NodeEnd {
   guard::CommandEnd end = {.kind = guard::EndKind::kExited, .number = 0};
   // Set instead of `end` if the node's agent can't tell it: what became of the agent.
   std::string loss = {};
-  trial::Fault fault = trial::Fault::kNone;  // of the loss
+  trial::Fault fault = trial::Fault::kNone;  // of the loss; kNone: the agent was told to end
 };
 
 class CommandRun {

@@ -11,9 +11,11 @@ namespace {
 absl::StatusOr<CommandProcess> Start(const trial::TrialPlan& plan, const Runner& runner,
                                      const CommandHost& host, int32_t first_device) {
   ASSIGN_OR_RETURN(const uint16_t port, FreePort());
-  return CommandProcess::Start(
-      runner, plan, {.port = port, .ranks = plan.layout.devices(), .first_device = first_device},
-      host);
+  return CommandProcess::Start(runner, plan,
+                               {.port = port,
+                                .ranks = trial::RanksAtOnce(plan, plan.layout.devices()),
+                                .first_device = first_device},
+                               host);
 }
 
 }  // namespace

@@ -21,6 +21,9 @@ using WholeWords = std::map<std::string, std::vector<std::string>>;
 // Values for the placeholders that may stand inside an argument.
 using InnerWords = std::map<std::string, std::string>;
 
+// Stands for the rank that runs alone in a slice; no other command has it.
+inline constexpr std::string_view kRankPlaceholder = "rank";
+
 // Returns the names of the placeholders that every trial has, those of layout keys included.
 const std::vector<std::string>& InnerPlaceholders();
 

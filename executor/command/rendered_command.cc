@@ -52,6 +52,7 @@ InnerWords InnerWordsOf(const Runner& runner, const trial::TrialPlan& plan,
                       {"seed", absl::StrCat(plan.seed)},
                       {"seq_len", absl::StrCat(plan.training.seq_len)},
                       {"global_batch", absl::StrCat(plan.training.global_batch)}};
+  words.emplace(kRankPlaceholder, absl::StrCat(plan.layout.devices() - 1));
   for (const planner::LayoutKey& key : planner::kLayoutKeys) {
     words[std::string(key.name)] = planner::ConditionText(key, plan.layout);
   }

@@ -101,6 +101,27 @@ absl::Status CheckFields(const Runner& runner) {
   return absl::OkStatus();
 }
 
+absl::Status CheckEnvironment(const std::string& path,
+                              const std::map<std::string, std::string>& environment,
+                              const std::vector<std::string>& whole) {
+  for (const auto& [name, value] : environment) {
+    RETURN_IF_ERROR(CheckVariable(path, name));
+    RETURN_IF_ERROR(CheckPlaceholders(absl::StrCat(path, ".", name), {"", value}, whole));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSlice(const Runner& runner) {
+  const RunnerSlice& slice = *runner.slice;
+  if (slice.argv.empty() || slice.argv[0].empty()) {
+    return FieldError("slice.argv", "[]", "must begin with a program");
+  }
+  std::vector<std::string> whole = WholeNames(runner);
+  whole.emplace_back(kRankPlaceholder);
+  RETURN_IF_ERROR(CheckPlaceholders("slice.argv", slice.argv, whole));
+  return CheckEnvironment("slice.environment", slice.environment, {std::string(kRankPlaceholder)});
+}
+
 absl::Status Check(const Runner& runner) {
   if (!IsWord(runner.name, "._-") || runner.name[0] == '-' || runner.name[0] == '.') {
     return FieldError("name", runner.name, "must have 1 to 64 letters, digits, '.', '-' and '_'");
@@ -116,9 +137,9 @@ absl::Status Check(const Runner& runner) {
   RETURN_IF_ERROR(CheckFields(runner));
   RETURN_IF_ERROR(CheckPlaceholders("argv", runner.argv, WholeNames(runner)));
   for (const std::string& name : runner.pass) RETURN_IF_ERROR(CheckVariable("pass", name));
-  for (const auto& [name, value] : runner.environment) {
-    RETURN_IF_ERROR(CheckVariable("environment", name));
-    RETURN_IF_ERROR(CheckPlaceholders(absl::StrCat("environment.", name), {"", value}, {}));
+  RETURN_IF_ERROR(CheckEnvironment("environment", runner.environment, {}));
+  if (runner.slice) {
+    RETURN_IF_ERROR(CheckSlice(runner));
   }
   RETURN_IF_ERROR(CheckRange("warm_up_steps", runner.warm_up_steps, 1, kMostWarmUpSteps));
   return LogReader::Make(runner.log, {}).status();
@@ -203,6 +224,14 @@ absl::StatusOr<Runner> ReadRunner(const std::string& path) {
   const absl::StatusOr<Runner> runner = ParseRunner(text, real.parent_path().string());
   if (runner.ok()) return runner;
   return absl::Status(runner.status().code(), absl::StrCat(path, ": ", runner.status().message()));
+}
+
+Runner SliceRunner(const Runner& runner) {
+  Runner slice = runner;
+  slice.argv = runner.slice->argv;
+  for (const auto& [name, value] : runner.slice->environment) slice.environment[name] = value;
+  slice.slice.reset();
+  return slice;
 }
 
 bool RunsOnSeveralNodes(const Runner& runner) {

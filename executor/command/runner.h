@@ -30,6 +30,19 @@
 
 namespace meshwright::command {
 
+// How a command runs one rank of a layout alone, on one device, with process groups that move
+// nothing, such as Megatron-LM with --fake-process-group.
+struct RunnerSlice {
+  std::vector<std::string> argv = {};  // which may have {rank}, the layout's last rank
+  std::map<std::string, std::string> environment = {};  // beside that of the runner
+};
+
+template <planner::ConstOr<RunnerSlice> S, typename Visitor>
+void VisitFields(S& slice, Visitor& visit) {
+  visit(planner::Needed("argv"), slice.argv);
+  visit("environment", slice.environment);
+}
+
 struct Runner {
   std::string name = {};
   // The profile by which the trial's layouts are planned and checked.
@@ -45,6 +58,7 @@ struct Runner {
   std::map<std::string, std::string> environment = {};
   // Variables of the agent's environment that the command gets too.
   std::vector<std::string> pass = {};
+  std::optional<RunnerSlice> slice = {};
   LogFormat log = {};
   // Steps at the beginning that do not count, at least 1.
   int32_t warm_up_steps = 1;
@@ -64,6 +78,7 @@ void VisitFields(R& runner, Visitor& visit) {
   visit("fields", runner.fields);
   visit("environment", runner.environment);
   visit("pass", runner.pass);
+  visit("slice", runner.slice);
   visit("warm_up_steps", runner.warm_up_steps);
 }
 
@@ -83,6 +98,9 @@ absl::StatusOr<Runner> ReadRunner(const std::string& path);
 // trial together: whether it is told its node, by {node}, and where they meet, by {address} and
 // {port}.
 bool RunsOnSeveralNodes(const Runner& runner);
+
+// Returns the runner whose command is that of runner.slice. REQUIRES: runner.slice is set.
+Runner SliceRunner(const Runner& runner);
 
 // Returns InvalidArgument about `layout` if the runner's condition does not hold for it.
 absl::Status CheckLayout(const Runner& runner, const planner::Layout& layout);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/text/amounts.h"
+#include "base/text/string_view.h"
 #include "planner/layout/mesh.h"
 
 namespace meshwright::planner {
@@ -78,6 +79,13 @@ std::string DataParallelRemedy(const Layout& layout) {
   return text;
 }
 
+// Returns that the communication of an axis shrinks with fewer ranks than `ranks`, or goes away
+// without the axis.
+std::string LessWith(std::string_view axis, int32_t ranks) {
+  if (ranks == 2) return absl::StrCat("it goes away with ", AbslView(axis), "1");
+  return absl::StrCat("it shrinks with a ", AbslView(axis), " below ", ranks);
+}
+
 std::string Remedy(const Layout& layout, TimePart part) {
   switch (part) {
     case TimePart::kRecompute:
@@ -86,12 +94,11 @@ std::string Remedy(const Layout& layout, TimePart part) {
                    "more activations"
                  : "it goes away with rc=none, at the cost of more activations";
     case TimePart::kTp:
-      return absl::StrFormat(
-          "it shrinks with a tp below %d, at the cost of more memory on each device%s", layout.tp,
-          layout.sequence_parallel ? "" : "; sp1 keeps it and saves memory");
+      return absl::StrCat(LessWith("tp", layout.tp), ", at the cost of more memory on each device",
+                          layout.sequence_parallel ? "" : "; sp1 keeps it and saves memory");
     case TimePart::kCp:
-      return absl::StrFormat(
-          "it shrinks with a cp below %d, at the cost of more activations per device", layout.cp);
+      return absl::StrCat(LessWith("cp", layout.cp),
+                          ", at the cost of more activations per device");
     case TimePart::kEp:
       return layout.etp > 1 ? absl::StrFormat(
                                   "it shrinks with an etp below %d, and with an ep that stays "

@@ -65,8 +65,8 @@ class RealFrameworks(command_kills.CommandKills):
         runners = [word for runner in ("fsdp2", "hf-trainer") for word in ("--runner", f"{runner}={self.runners / runner}.json")]
         return self.connected_agent(name, *runners, environment=self.environment, devices=devices)
 
-    def question(self) -> list[str]:
-        return ["--model", str(self.model), "--seq-len", "64", "--global-batch", str(self.GLOBAL_BATCH)]
+    def question(self, global_batch: int = 0) -> list[str]:
+        return ["--model", str(self.model), "--seq-len", "64", "--global-batch", str(global_batch or self.GLOBAL_BATCH)]
 
     def sweep(self, name: str, runner: str, trials: int) -> faults.Watch:
         self.ask("sweep", "start", "--name", name, *self.question(), "--cluster", "local-cpu", "--gpus", 2, "--runner", runner,
@@ -83,9 +83,9 @@ class RealFrameworks(command_kills.CommandKills):
         self.assertGreater(times_s[0], 0.0)
         return [trial["layout"] for trial in by_rank]
 
-    def on_this_machine(self, runner: str, *more) -> subprocess.Popen:
-        """`meshwright trial` of two ranks, by one of the runners."""
-        command = [faults.BIN / "meshwright", "trial", *self.question(), "--layout", "dp2.mb1", "--devices", "cpu:2",
+    def on_this_machine(self, runner: str, *more, layout: str = "dp2.mb1", global_batch: int = 0) -> subprocess.Popen:
+        """`meshwright trial`, by one of the runners."""
+        command = [faults.BIN / "meshwright", "trial", *self.question(global_batch), "--layout", layout, "--devices", "cpu:2",
                    "--runner", self.runners / f"{runner}.json", "--format", "json", *more]
         return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 env={**os.environ, **self.environment})
@@ -115,6 +115,20 @@ class FrameworksTest(RealFrameworks):
         self.assertIn("2 agents have the 2 cpu ranks free together", watch.await_kind("trial_assigned")["message"])
         self.finish("shared", 1)
 
+    def test_one_rank_of_many_runs_alone(self):
+        # Replicas of DistributedDataParallel, and shards of FSDP2.
+        for zero in (1, 3):
+            trial = self.on_this_machine("fsdp2", "--slice", "--cluster", "h100:8x8", "--steps", "2", layout=f"dp64.mb2.zero{zero}",
+                                         global_batch=256)
+            out, err = trial.communicate()
+            self.assertEqual(trial.returncode, 0, err)
+            result = json.loads(out)
+            self.assertEqual(result["outcome"], "ok")
+            measured_s = result["slice"]["measured"]["compute_s"]
+            self.assertGreater(measured_s, 0.0)
+            self.assertGreater(result["slice"]["modelled"]["dp_s"], 0.0)
+            self.assertGreater(result["step_s"], measured_s)
+
     def test_memory_that_runs_out_is_told(self):
         # Weights that are larger than the limit, in which the launcher has room.
         self.model = "llama-3.2-1b"
@@ -125,20 +139,20 @@ class FrameworksTest(RealFrameworks):
 
 
 class KillsTest(RealFrameworks):
-    GLOBAL_BATCH = 64  # so that the Trainer has 12 layouts
-
     def kill_each(self, runner: str) -> None:
         self.serve()
         # A trial whose command was killed goes to another agent.
         for name in ("a", "b"):
             self.runner_agent(name)
-        whom = ("outer guard", "inner guard", "launcher", "rank", "server", "agent")
-        trials = 2 * len(whom)
-        watch = self.sweep("s", runner, trials=trials)
-        for one in whom:
-            self.kill_while_it_runs("s", one)
-        watch.await_end(240.0)
-        self.finish("s", trials)
+        # The Trainer has six layouts, of which each kill takes up two.
+        for whom in (("outer guard", "inner guard"), ("launcher", "rank"), ("server", "agent")):
+            name = whom[0].replace(" ", "-")
+            watch = self.sweep(name, runner, trials=6)
+            for one in whom:
+                self.kill_while_it_runs(name, one)
+            watch.await_end(240.0)
+            self.check_ranked(name, 6)
+        self.finish(name, 6)
 
     def test_fsdp2_loses_nothing(self):
         self.kill_each("fsdp2")

@@ -16,6 +16,7 @@ from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.distributed.tensor import DTensor
 from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
+from torch.testing._internal.distributed.fake_pg import FakeStore
 
 import toy_llama
 
@@ -28,12 +29,21 @@ def shard(model, zero, dtype):
     return model
 
 
-def prepare(model, zero, dtype, device):
+def keep_gradients(_, bucket):
+    """What replicas reduce by if there are no others: fake process groups return nothing."""
+    reduced = torch.futures.Future()
+    reduced.set_result(bucket.buffer())
+    return reduced
+
+
+def prepare(model, zero, dtype, device, alone):
     """Returns the model as the ranks train it, and its optimizer."""
     if zero >= 2:
         model = shard(model, zero, dtype)
         return model, torch.optim.AdamW(model.parameters(), lr=1e-4)
     model = DistributedDataParallel(model, device_ids=[device.index] if device.type == "cuda" else None)
+    if alone:
+        model.register_comm_hook(None, keep_gradients)
     if zero == 1:
         return model, ZeroRedundancyOptimizer(model.parameters(), torch.optim.AdamW, lr=1e-4)
     return model, torch.optim.AdamW(model.parameters(), lr=1e-4)
@@ -59,6 +69,7 @@ def main():
     for name in ("--steps", "--mb", "--zero"):
         parser.add_argument(name, type=int, required=True)
     parser.add_argument("--rc", choices=["none", "full"], required=True)
+    parser.add_argument("--alone", action="store_true", help="one rank of WORLD_SIZE, whose process groups move nothing")
     args = parser.parse_args()
 
     rank, local = int(os.environ["RANK"]), int(os.environ["LOCAL_RANK"])
@@ -66,7 +77,10 @@ def main():
     device = torch.device("cuda", local) if on_gpu else torch.device("cpu")
     if on_gpu:
         torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if on_gpu else "gloo")
+    if args.alone:
+        dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=int(os.environ["WORLD_SIZE"]))
+    else:
+        dist.init_process_group("nccl" if on_gpu else "gloo")
     ranks = dist.get_world_size()
     plan = toy_llama.read_plan(args.trial)
     training = plan["training"]
@@ -76,10 +90,11 @@ def main():
     model = toy_llama.Llama(plan["model"], training["seq_len"], args.rc == "full").to(device)
     if args.zero < 2:
         model = model.to(dtype)
-    model, optimizer = prepare(model, args.zero, dtype, device)
+    model, optimizer = prepare(model, args.zero, dtype, device, args.alone)
 
     micro_batches = training["global_batch"] // (ranks * args.mb)
-    if rank == 0:
+    prints = rank == 0 or args.alone
+    if prints:
         ran = {"tp": 1, "cp": 1, "pp": 1, "dp": ranks, "mb": args.mb, "rc": args.rc,
                "zero": zero_that_ran(model, optimizer, args.zero)}
         print(json.dumps({"ran": ran}), flush=True)
@@ -100,7 +115,7 @@ def main():
         optimizer.zero_grad(set_to_none=True)
         figures = torch.tensor([time.perf_counter() - start, float(memory.bytes())], dtype=torch.float64, device=device)
         dist.all_reduce(figures, op=dist.ReduceOp.MAX)
-        if rank == 0:
+        if prints:
             step_s, peak_bytes = figures.tolist()
             print(json.dumps({"step": step, "step_s": step_s, "loss": total, "peak_bytes": int(peak_bytes)}), flush=True)
     dist.destroy_process_group()

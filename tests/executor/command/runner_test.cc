@@ -77,6 +77,20 @@ TEST(RunnerTest, ACommandRunsOnSeveralNodesIfItIsToldItsNodeAndWhereTheyMeet) {
   EXPECT_FALSE(runs(R"(["run", "--rank={node}", "--port={port}"])"));
 }
 
+TEST(RunnerTest, OnlyTheCommandOfASliceIsToldItsRank) {
+  const std::string alone = R"({"argv": ["run", "{rank}"], "environment": {"RANK": "{rank}"}})";
+  const absl::StatusOr<Runner> runner = ParseRunner(With("slice", alone), "/");
+  ASSERT_TRUE(runner.ok()) << runner.status();
+  EXPECT_EQ(SliceRunner(*runner).argv.back(), "{rank}");
+  EXPECT_EQ(SliceRunner(*runner).environment.count("RANK"), 1u);
+  EXPECT_THAT(ErrorOf(With("environment", R"({"RANK": "{rank}"})")), HasSubstr("environment.RANK"));
+  EXPECT_THAT(ErrorOf(With("slice", R"({"argv": []})")), HasSubstr("slice.argv |"));
+  EXPECT_THAT(ErrorOf(With("slice", R"({"argv": ["run", "{args}"]})")), HasSubstr("slice.argv[1]"));
+  EXPECT_THAT(ErrorOf(With("slice", R"({"argv": ["run"], "environment": {"MESHWRIGHT_X": "1"}})")),
+              HasSubstr("slice.environment"));
+  EXPECT_THAT(ErrorOf(With("slice", R"({"environment": {}})")), HasSubstr("slice.argv"));
+}
+
 TEST(RunnerTest, MeshwrightsOwnVariablesAreNeverPassed) {
   EXPECT_THAT(ErrorOf(With("pass", R"(["MESHWRIGHT_TOKEN"])")), HasSubstr("pass |"));
   EXPECT_THAT(ErrorOf(With("pass", R"(["A=B"])")), HasSubstr("pass |"));

@@ -80,14 +80,18 @@ void PrintTimeTable(const planner::RankedLayout& ranked, std::ostream& out) {
   }
 }
 
+std::string ParametersText(const planner::EstimateAnswer& answer) {
+  return absl::StrCat(FormatParameters(answer.parameters_per_gpu),
+                      " parameters on the fullest GPU (divided by tp, pp and ep, not by ZeRO)");
+}
+
 void PrintDetails(const planner::PlanQuery& query, const planner::EstimateAnswer& answer,
                   const TextStyle& style, std::ostream& out) {
   const planner::Estimate& e = answer.estimate;
   PrintHeadline(query, answer.counts, out);
   PrintNotes(answer.rests_on, answer.notes, style, out);
-  out << LayoutText(answer.layout, style) << ", up to "
-      << FormatParameters(answer.parameters_per_gpu)
-      << " parameters on a GPU (by tp, pp and ep alone); " << FormatCount(answer.micro_batches)
+  out << LayoutText(answer.layout, style) << ", " << ParametersText(answer) << "; "
+      << FormatCount(answer.micro_batches)
       << (answer.micro_batches == 1 ? " micro-batch" : " micro-batches") << " a step on each rank, "
       << FormatCount(answer.tokens_per_step) << " tokens a step\n\n";
   PrintStages(answer, out);
@@ -212,10 +216,7 @@ void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswe
   out << "\n";
   PrintReasons(answer, style, out);
   out << "\n";
-  PrintProse(absl::StrCat(SettingsText(query, answer.counts), "; up to ",
-                          FormatParameters(answer.parameters_per_gpu),
-                          " parameters on a GPU (by tp, pp and ep alone)"),
-             out);
+  PrintProse(absl::StrCat(SettingsText(query, answer.counts), "; ", ParametersText(answer)), out);
   PrintNotes(answer.rests_on, answer.notes, style, out);
   out << "--details: memory by pipeline rank, causal MFU, evidence\n";
 }

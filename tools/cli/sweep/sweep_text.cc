@@ -319,8 +319,8 @@ void PrintOrigin(const ShownSweep& shown, std::ostream& out) {
   if (!sweep.runner().empty()) PrintProse("trials are commands of " + sweep.runner(), out);
   if (sweep.max_trials() != 0) {
     PrintProse(absl::StrFormat(
-                   "%d of %d layouts were chosen for trials (at most %d); what is expected of the "
-                   "others: meshwright sweep plan %s",
+                   "%d of %d layouts were chosen for trials (the limit is %d); \"meshwright sweep "
+                   "plan %s\" prints what is expected of the others",
                    sweep.trials(), sweep.candidates(), sweep.max_trials(), ShortName(sweep.name())),
                out);
   }

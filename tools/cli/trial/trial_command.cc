@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
+#include "executor/command/command_slice.h"
 #include "executor/command/command_trial.h"
 #include "executor/trial/capabilities.h"
 #include "executor/trial/named_kernels.h"
@@ -94,6 +95,10 @@ absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const wire::D
                      devices.kind == planner::DeviceKind::kCpu ? "" : " CUDA devices"));
   }
   if (runner) {
+    if (flags.slice && !runner->runner.slice) {
+      return FieldError("runner", runner->runner.name,
+                        "must have \"slice\", the command of one rank alone, for --slice");
+    }
     RETURN_IF_ERROR(command::CheckLayout(runner->runner, layout));
   } else {
     RETURN_IF_ERROR(trial::CheckRules(request.model, layout, request.training, devices.kind));
@@ -137,9 +142,12 @@ absl::Status EstimateMemoryHere(const TrialFlags& flags, const planner::SearchRe
 
 // `trace` gets the trace of all ranks, where it is wanted and the trial succeeds.
 trial::TrialResult Run(const TrialFlags& flags, const trial::TrialPlan& plan,
-                       const planner::SearchRequest& request, const wire::DeviceSet& devices,
+                       const Prediction& prediction, const wire::DeviceSet& devices,
                        const std::optional<ChosenRunner>& runner, std::string& trace,
                        CommandContext& context) {
+  const planner::SearchRequest& request = prediction.request;
+  const command::ModelledStep modelled{.cluster = request.cluster.name,
+                                       .part = prediction.estimate.time};
   ProgressLine progress(context.err);
   trial::TrialRunnerOptions options{
       .worker_path = context.worker_path(), .progress = {}, .cancel = &context.interrupted};
@@ -157,7 +165,9 @@ trial::TrialResult Run(const TrialFlags& flags, const trial::TrialPlan& plan,
     trace = trial::StepTrace(plan.layout, ranks);
   };
   trial::TrialResult result =
-      runner ? command::RunCommandTrial(plan, runner->runner, HostOfCommands(context), options)
+      runner && flags.slice ? command::RunCommandSlice(plan, runner->runner,
+                                                       HostOfCommands(context), modelled, options)
+      : runner ? command::RunCommandTrial(plan, runner->runner, HostOfCommands(context), options)
       : flags.slice ? trial::RunSliceTrial(plan, planner::ContextOf(request), options)
                     : trial::RunTrial(plan, options);
   progress.Finish();
@@ -220,8 +230,7 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   RETURN_IF_ERROR(EstimateMemoryHere(flags, prediction.request, context.host_cores, plan));
   const StopRequest stop(context);
   std::string trace;
-  const trial::TrialResult result =
-      Run(flags, plan, prediction.request, devices, runner, trace, context);
+  const trial::TrialResult result = Run(flags, plan, prediction, devices, runner, trace, context);
   Print(flags, layout, prediction, result, context.out);
   context.exit_code = result.outcome == trial::TrialOutcome::kOk          ? kExitOk
                       : result.outcome == trial::TrialOutcome::kCancelled ? stop.exit_code()
@@ -275,9 +284,8 @@ void AddTrialCommand(CLI::App& app, CommandContext& context) {
                  "cluster's model and compose the step: one device answers for any layout")
       ->excludes("--trace");
   flags->runner.Add(*command);
-  for (const char* const other : {"--runner", "--command"}) {
-    command->get_option(other)->excludes("--trace")->excludes("--slice");
-  }
+  command->get_option("--runner")->excludes("--trace");
+  command->get_option("--command")->excludes("--trace")->excludes("--slice");
   command_line::AddEnumOption<planner::Routing>(
       *command, "--routing", flags->routing,
       "How the router sends tokens: evenly to all experts, or to the experts with the best scores",

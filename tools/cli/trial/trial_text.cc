@@ -206,7 +206,8 @@ std::string RankList(const std::vector<int32_t>& ranks) {
   return list;
 }
 
-void PrintParts(const trial::SliceResult& slice, std::ostream& out) {
+// `of_command`: the slice is a command's rank, whose time is not divided into parts.
+void PrintParts(const trial::SliceResult& slice, bool of_command, std::ostream& out) {
   const std::string modelled = "modelled: " + slice.cluster;
   Table table({"part", "seconds", "share", "from"});
   const auto add = [&](std::string_view name, double seconds, const std::string& from) {
@@ -219,15 +220,26 @@ void PrintParts(const trial::SliceResult& slice, std::ostream& out) {
       add(planner::PartName(part), slice.step[part], from);
     }
   };
-  add_all(planner::kMeasuredParts, "measured");
+  if (of_command) {
+    add("rank alone", slice.step[planner::TimePart::kCompute], "measured");
+  } else {
+    add_all(planner::kMeasuredParts, "measured");
+  }
   add_all(planner::kModelledParts, modelled);
   if (slice.step[planner::TimePart::kEp] > 0.0) {
     add(planner::PartName(planner::TimePart::kEp), slice.step[planner::TimePart::kEp], modelled);
   }
-  add_all(planner::kSimulatedParts, "simulated from the parts above");
+  add_all(planner::kSimulatedParts, of_command ? "modelled, in proportion to the rank's time"
+                                               : "simulated from the parts above");
   add("step", slice.step.step_s(), "composed");
-  out << "\nthe step of the rank that ends last:\n";
+  out << (of_command ? "\nthe step, of the last rank:\n"
+                     : "\nthe step of the rank that ends last:\n");
   table.Print(out);
+}
+
+void PrintPeakOfCommand(const trial::SliceStage& stage, std::ostream& out) {
+  out << "\npeak of the rank: " << FormatCount(stage.peak_bytes) << " bytes measured, "
+      << FormatCount(stage.estimated_bytes) << " estimated\n";
 }
 
 void PrintStages(const trial::SliceResult& slice, std::ostream& out) {
@@ -276,7 +288,13 @@ void PrintSlice(const planner::Layout& layout, const planner::Estimate& predicte
   AddUtilisationRows(result, predicted, steps);
   steps.Print(out);
   PrintPeak(result, cluster, out);
-  PrintParts(slice, out);
+  const bool of_command = !result.command.empty();
+  PrintParts(slice, of_command, out);
+  if (of_command) {
+    if (slice.stages.front().peak_bytes > 0) PrintPeakOfCommand(slice.stages.front(), out);
+    out << "command: " << result.command << "\n";
+    return;
+  }
   PrintStages(slice, out);
   PrintCharges(slice, out);
 }

@@ -81,7 +81,7 @@ TEST_F(SweepPlanTest, StopsByItselfAndSaysWhy) {
   EXPECT_GE(shown["trials"].size(), 2u);
   EXPECT_LT(shown["trials"].size(), 10u);
   EXPECT_THAT(Sweep({"show", "s"}).out,
-              HasSubstr(" of 128 layouts were chosen for trials (at most 10)"));
+              HasSubstr(" of 128 layouts were chosen for trials (the limit is 10)"));
 }
 
 TEST_F(SweepPlanTest, PlanSaysWhatWouldRunNextBeforeAndAfter) {

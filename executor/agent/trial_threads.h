@@ -35,10 +35,10 @@
 
 namespace meshwright::agent {
 
-// Runs one trial: RunTrial, or a test's stand-in.
+// Runs one trial: RunTrial or RunCommandTrial by the plan, or a test's stand-in.
 using TrialRunner =
     std::function<trial::TrialResult(const trial::TrialPlan&, const trial::TrialRunnerOptions&)>;
-// Runs an agent's ranks of a gang's trial: RunMember, or a test's stand-in.
+// Runs an agent's ranks of a gang's trial: RunMember or RunCommandMember, or a test's stand-in.
 using GangRunner = std::function<trial::TrialResult(
     const trial::TrialPlan&, const gang::Membership&, const trial::TrialRunnerOptions&)>;
 

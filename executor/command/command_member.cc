@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/system/host_port.h"
 #include "base/text/status_macros.h"
 #include "executor/command/command_process.h"
 #include "executor/command/command_watch.h"
@@ -15,12 +14,6 @@
 
 namespace meshwright::command {
 namespace {
-
-// Returns the host of "host:port".
-std::string HostOf(const std::string& address) {
-  const absl::StatusOr<HostPort> parsed = ParseHostPort(address);
-  return parsed.ok() ? ResolvableHost(*parsed) : "";
-}
 
 // Returns how a follower's command ended. REQUIRES: its RemoteRank has ended.
 NodeEnd EndOf(gang::RemoteMember& member) {
@@ -35,16 +28,16 @@ class CommandPart final : public gang::HostPart {
               const gang::Membership& membership, const trial::TrialRunnerOptions& options)
       : plan_(plan), runner_(runner), host_(host), membership_(membership), options_(options) {}
 
-  absl::Status Check() const override { return Render(runner_, plan_, Place(0), host_).status(); }
+  absl::Status Check() const override { return Render(runner_, plan_, Place({}), host_).status(); }
   absl::StatusOr<uint16_t> OpenStore() override { return FreePort(); }
   bool is_tunnelled() const override { return false; }
-  absl::StatusOr<std::vector<gang::LocalRank>> Start(uint16_t store_port) override;
+  absl::StatusOr<std::vector<gang::LocalRank>> Start(const gang::StoreAddress& store) override;
   std::chrono::milliseconds longest_kill() const override { return kLongestEnd; }
   trial::TrialResult Watch(std::vector<gang::LocalRank> own,
                            const gang::Followers& followers) override;
 
  private:
-  CommandPlace Place(uint16_t port) const;
+  CommandPlace Place(const gang::StoreAddress& store) const;
 
   const trial::TrialPlan& plan_;
   const Runner& runner_;
@@ -53,18 +46,18 @@ class CommandPart final : public gang::HostPart {
   const trial::TrialRunnerOptions& options_;
 };
 
-CommandPlace CommandPart::Place(uint16_t port) const {
-  return {.address = membership_.leads() ? membership_.address : HostOf(membership_.rendezvous),
-          .port = port,
+CommandPlace CommandPart::Place(const gang::StoreAddress& store) const {
+  return {.address = store.host,
+          .port = store.port,
           .node = membership_.member,
           .nodes = static_cast<int32_t>(membership_.members.size()),
           .ranks = membership_.own().ranks,
           .first_device = options_.first_device};
 }
 
-absl::StatusOr<std::vector<gang::LocalRank>> CommandPart::Start(uint16_t store_port) {
+absl::StatusOr<std::vector<gang::LocalRank>> CommandPart::Start(const gang::StoreAddress& store) {
   ASSIGN_OR_RETURN(CommandProcess process,
-                   CommandProcess::Start(runner_, plan_, Place(store_port), host_));
+                   CommandProcess::Start(runner_, plan_, Place(store), host_));
   std::vector<gang::LocalRank> started;
   started.push_back({.rank = membership_.own().first_rank,
                      .process = std::make_unique<CommandProcess>(std::move(process))});
@@ -75,16 +68,17 @@ trial::TrialResult CommandPart::Watch(std::vector<gang::LocalRank> own,
                                       const gang::Followers& followers) {
   // Start() made it.
   auto& process = static_cast<CommandProcess&>(*own.front().process);
-  std::vector<WatchedNode> nodes = {{.agent = "", .process = &process, .end = [&] {
-                                       return NodeEnd{.end = process.command_end()};
-                                     }}};
+  std::vector<WatchedNode> nodes = {
+      {.at = {.agent = "", .first_rank = membership_.own().first_rank},
+       .process = &process,
+       .end = [&] { return NodeEnd{.end = process.command_end()}; }}};
   std::vector<std::unique_ptr<gang::RemoteRank>> remote;
   for (const auto& follower : followers) {
     const gang::Member& member = follower->member();
     remote.push_back(std::make_unique<gang::RemoteRank>(follower, member.first_rank));
-    nodes.push_back({.agent = member.agent, .process = remote.back().get(), .end = [follower] {
-                       return EndOf(*follower);
-                     }});
+    nodes.push_back({.at = {.agent = member.agent, .first_rank = member.first_rank},
+                     .process = remote.back().get(),
+                     .end = [follower] { return EndOf(*follower); }});
   }
   return WatchCommand(plan_, runner_, process.line(), nodes, options_);
 }

@@ -39,9 +39,11 @@ absl::StatusOr<CommandProcess> CommandProcess::Start(const Runner& runner,
 
 std::vector<std::string> CommandProcess::ReadEvents() {
   std::vector<std::string> pieces;
-  for (std::string output; !(output = process_.ReadOutput()).empty();) {
-    pieces.push_back(std::move(output));
-  }
+  // A command that prints without pause must not keep its reader from everything else.
+  do {
+    pieces.push_back(process_.ReadOutput());
+  } while (ended_ && !pieces.back().empty());
+  if (pieces.back().empty()) pieces.pop_back();
   return pieces;
 }
 

@@ -64,15 +64,17 @@ std::string HowItEnded(const guard::CommandEnd& end) {
 }  // namespace
 
 CommandRun::CommandRun(const trial::TrialPlan& plan, const Runner& runner, LogClock::time_point now,
-                       const std::vector<std::string>& agents)
+                       const std::vector<RunNode>& nodes)
     : plan_(plan),
       runner_(runner),
       reader_(ReaderOf(plan, runner)),
       steps_(runner.warm_up_steps),
       began_(now),
       last_sign_(now) {
-  for (const std::string& agent : agents) nodes_.push_back({.agent = agent});
+  for (const RunNode& node : nodes) nodes_.push_back({.at = node});
 }
+
+bool CommandRun::Node::failed() const { return end.has_value() && !IsGood(*end); }
 
 bool CommandRun::Take(std::string_view output, LogClock::time_point now, size_t number) {
   Node& node = nodes_[number];
@@ -82,13 +84,13 @@ bool CommandRun::Take(std::string_view output, LogClock::time_point now, size_t 
   if (tail_.size() > kLogEndBytes) tail_.erase(0, tail_.size() - kLogEndBytes);
   // Progress bars end their lines with a carriage return.
   for (size_t end; (end = output.find_first_of("\n\r")) != std::string_view::npos;) {
-    stepped |= Extend(output.substr(0, end), node) && TakeLine(now, node);
+    stepped |= Extend(output.substr(0, end), node) && TakeLine(now, number);
     node.partial_line.clear();
     node.skips_line = false;
     output.remove_prefix(end + 1);
   }
   if (Extend(output, node) && node.partial_line.size() >= kMaxLineBytes) {
-    stepped |= TakeLine(now, node);
+    stepped |= TakeLine(now, number);
     node.skips_line = true;
   }
   if (stepped || !has_stepped_) last_sign_ = now;
@@ -103,26 +105,28 @@ bool CommandRun::Extend(std::string_view output, Node& node) {
 
 void CommandRun::TakeEnd(const NodeEnd& end, LogClock::time_point now, size_t number) {
   Node& node = nodes_[number];
-  if (!node.skips_line) TakeLine(now, node);
+  if (!node.skips_line) TakeLine(now, number);
   node.end = end;
-  if (failed_ || IsGood(end)) return;
-  failed_ = number;
-  failed_at_ = now;
+  if (node.failed() && !failed_at_) failed_at_ = now;
 }
 
-bool CommandRun::TakeLine(LogClock::time_point now, Node& node) {
-  signs_.Add(node.partial_line);
-  const bool stepped = steps_.Add(reader_.Read(node.partial_line), now);
+bool CommandRun::TakeLine(LogClock::time_point now, size_t number) {
+  Node& node = nodes_[number];
+  node.signs.Add(node.partial_line);
+  LoggedLine line = reader_.Read(node.partial_line);
   node.partial_line.clear();
-  return stepped;
+  if (line.is_step && !line.step) {
+    line.is_step = counting_node_.value_or(number) == number;
+    counting_node_ = counting_node_.value_or(number);
+  }
+  return steps_.Add(line, now);
 }
 
 bool CommandRun::HasEnded(LogClock::time_point now) const {
-  if (failed_) {
-    const NodeEnd& end = *nodes_[*failed_].end;
-    const bool was_told_to = !end.loss.empty() && end.fault == trial::Fault::kNone;
-    if (was_told_to || SecondsSince(failed_at_, now) > kLastWordsS) return true;
-  }
+  const bool was_told_to = std::any_of(nodes_.begin(), nodes_.end(), [](const Node& node) {
+    return node.end && !node.end->loss.empty() && node.end->fault == trial::Fault::kNone;
+  });
+  if (was_told_to || (failed_at_ && SecondsSince(*failed_at_, now) > kLastWordsS)) return true;
   return std::all_of(nodes_.begin(), nodes_.end(),
                      [](const Node& node) { return node.end.has_value(); });
 }
@@ -175,61 +179,89 @@ trial::TrialResult CommandRun::Measured() const {
   return result;
 }
 
-void CommandRun::AddOutOfMemory(trial::TrialResult& result) const {
+void CommandRun::AddOutOfMemory(const Node& node, trial::TrialResult& result) const {
   const int32_t most = static_cast<int32_t>(plan_.layout.devices()) - 1;
+  const int32_t likely = plan_.slice ? most : node.at.first_rank;
   trial::OomDetail oom;
-  oom.rank = std::clamp(signs_.out_of_memory_rank().value_or(0), 0, most);
+  oom.rank = std::clamp(node.signs.out_of_memory_rank().value_or(likely), 0, most);
   oom.pipeline_rank = oom.rank / static_cast<int32_t>(plan_.layout.devices() / plan_.layout.pp);
-  oom.requested_bytes = signs_.requested_bytes();
+  oom.requested_bytes = node.signs.requested_bytes();
   oom.limit_bytes = plan_.memory_limit_bytes.value_or(0);
   result.oom = oom;
   Fail(trial::TrialOutcome::kOom, trial::Fault::kLayout,
-       absl::StrCat("the command ran out of memory: ", ValidUtf8(signs_.out_of_memory())), result);
+       absl::StrCat("the command ran out of memory: ", ValidUtf8(node.signs.out_of_memory())),
+       result);
+}
+
+const CommandRun::Node& CommandRun::Culprit() const {
+  // What happens to a node from outside explains that the others lose their connections to it.
+  const auto order = [](const Node& node) {
+    if (!node.failed()) return 4;
+    if (!node.end->loss.empty() || node.end->end.kind != guard::EndKind::kExited) return 0;
+    if (!node.signs.killed().empty()) return 1;
+    return node.signs.is_lost_connection() ? 3 : 2;
+  };
+  return *std::min_element(nodes_.begin(), nodes_.end(),
+                           [&](const Node& a, const Node& b) { return order(a) < order(b); });
 }
 
 void CommandRun::AddEnd(trial::TrialResult& result) const {
-  if (failed_) {
-    const Node& node = nodes_[*failed_];
-    AddFailure(node, result);
-    if (result.fault == trial::Fault::kInfrastructure) result.failed_agent = node.agent;
+  if (!failed_at_) {
+    Fail(trial::TrialOutcome::kFailed, trial::Fault::kLayout,
+         absl::StrCat("the command", HowItEnded(nodes_.front().end->end), " after ",
+                      result.step_times_s.size(), " of ", plan_.steps,
+                      " steps, too early to be measured"),
+         result);
     return;
   }
-  Fail(trial::TrialOutcome::kFailed, trial::Fault::kLayout,
-       absl::StrCat("the command", HowItEnded(nodes_.front().end->end), " after ",
-                    result.step_times_s.size(), " of ", plan_.steps,
-                    " steps, too early to be measured"),
-       result);
+  const Node& culprit = Culprit();
+  AddFailure(culprit, result);
+  if (culprit.at.agent.empty()) return;
+  // A connection that two nodes lost to each other is neither's.
+  const bool is_its_own =
+      !culprit.end->loss.empty() || result.fault == trial::Fault::kInfrastructure;
+  if (is_its_own && trial::MayPassElsewhere(result.fault)) result.failed_agent = culprit.at.agent;
+  if (culprit.end->loss.empty() && result.outcome == trial::TrialOutcome::kFailed) {
+    result.message = absl::StrCat("agent ", culprit.at.agent, ": ", result.message);
+  }
 }
 
 void CommandRun::AddFailure(const Node& node, trial::TrialResult& result) const {
   using guard::EndKind;
-  if (!node.end->loss.empty()) {
-    return Fail(trial::TrialOutcome::kFailed, node.end->fault, node.end->loss, result);
-  }
   const guard::CommandEnd& end = node.end->end;
-  if (end.kind == EndKind::kCannotStart) {
-    return Fail(trial::TrialOutcome::kFailed, trial::Fault::kInfrastructure,
-                absl::StrCat(runner_.argv[0], " can't be started: ", std::strerror(end.number)),
-                result);
+  const auto fail = [&](trial::Fault fault, std::string message) {
+    Fail(trial::TrialOutcome::kFailed, fault, std::move(message), result);
+  };
+  if (!node.end->loss.empty()) return fail(node.end->fault, node.end->loss);
+  const bool never_ran = end.kind == EndKind::kExited && !has_stepped_ &&
+                         (end.number == kExitCantExecute || end.number == kExitNotFound);
+  if (end.kind == EndKind::kCannotStart || (never_ran && !node.at.agent.empty())) {
+    const std::string why = end.kind == EndKind::kCannotStart
+                                ? std::strerror(end.number)
+                                : absl::StrCat("exit code ", end.number);
+    return fail(trial::Fault::kInfrastructure,
+                absl::StrCat(runner_.argv[0], " can't be started: ", why));
   }
   if (end.kind == EndKind::kLost) {
-    return Fail(trial::TrialOutcome::kFailed, trial::Fault::kInfrastructure,
-                "the guard of the command was killed, and the command with it", result);
+    return fail(trial::Fault::kInfrastructure,
+                "the guard of the command was killed, and the command with it");
   }
-  if (!signs_.out_of_memory().empty()) return AddOutOfMemory(result);
-  const std::string whose = node.agent.empty() ? "" : absl::StrCat(" of agent ", node.agent);
-  const std::string how = absl::StrCat("the command", whose, HowItEnded(end), " after ",
+  for (const Node& one : nodes_) {
+    if (!one.signs.out_of_memory().empty()) return AddOutOfMemory(one, result);
+  }
+  const std::string how = absl::StrCat("the command", HowItEnded(end), " after ",
                                        result.step_times_s.size(), " of ", plan_.steps, " steps");
+  const FailureSigns& signs = node.signs;
+  const std::string& outside = signs.killed().empty() ? signs.port_in_use() : signs.killed();
+  const std::string& why = outside.empty() ? signs.last_error() : outside;
   // What kills a command from outside, a port that was taken and a program that is not there may
-  // be so on this node alone.
-  const std::string& outside = signs_.killed().empty() ? signs_.port_in_use() : signs_.killed();
-  const bool never_ran = end.number == kExitCantExecute || end.number == kExitNotFound;
-  const bool from_outside =
-      end.kind == EndKind::kSignalled || !outside.empty() || (never_ran && !has_stepped_);
-  const std::string& why = outside.empty() ? signs_.last_error() : outside;
-  Fail(trial::TrialOutcome::kFailed,
-       from_outside ? trial::Fault::kInfrastructure : trial::Fault::kLayout,
-       why.empty() ? how : absl::StrCat(how, ": ", ValidUtf8(why)), result);
+  // be so on this node alone; a connection between nodes may hold the next time.
+  const bool from_outside = end.kind == EndKind::kSignalled || !outside.empty() || never_ran;
+  const bool is_network = nodes_.size() > 1 && signs.is_lost_connection();
+  fail(from_outside ? trial::Fault::kInfrastructure
+       : is_network ? trial::Fault::kNetwork
+                    : trial::Fault::kLayout,
+       why.empty() ? how : absl::StrCat(how, ": ", ValidUtf8(why)));
 }
 
 trial::TrialResult CommandRun::Conclude(Verdict verdict) const {
@@ -254,7 +286,9 @@ trial::TrialResult CommandRun::Conclude(Verdict verdict) const {
            absl::StrCat("the command printed more than ", kMostLogBytes, " bytes"), result);
       break;
     case Verdict::kHung:
-      Fail(trial::TrialOutcome::kTimeout, trial::Fault::kInfrastructure,
+      // Any of several nodes may be the one that keeps the others waiting.
+      Fail(trial::TrialOutcome::kTimeout,
+           nodes_.size() > 1 ? trial::Fault::kNetwork : trial::Fault::kInfrastructure,
            absl::StrCat("the command finished no step for ", plan_.timeout_s, " s, after ",
                         result.step_times_s.size(), " of ", plan_.steps, " steps"),
            result);

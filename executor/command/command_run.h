@@ -22,6 +22,12 @@ namespace meshwright::command {
 // A command may print at most this much.
 inline constexpr int64_t kMostLogBytes = int64_t{256} << 20;
 
+// A node on which the command runs.
+struct RunNode {
+  std::string agent = {};  // empty: this host, which messages don't name
+  int32_t first_rank = 0;
+};
+
 // How the command of a node ended.
 struct NodeEnd {
   guard::CommandEnd end = {.kind = guard::EndKind::kExited, .number = 0};
@@ -34,9 +40,8 @@ class CommandRun {
  public:
   // REQUIRES: `plan` and `runner` outlive the run, and `runner` was parsed, so its log's patterns
   // are regular expressions.
-  // agents[i] runs the node i; an empty name stands for this host, which messages don't name.
   CommandRun(const trial::TrialPlan& plan, const Runner& runner, LogClock::time_point now,
-             const std::vector<std::string>& agents = {""});
+             const std::vector<RunNode>& nodes = {RunNode()});
 
   // Takes a part of a node's output. Returns whether a step has ended.
   bool Take(std::string_view output, LogClock::time_point now, size_t node = 0);
@@ -66,32 +71,38 @@ class CommandRun {
 
  private:
   struct Node {
-    std::string agent = {};
+    RunNode at;
     std::string partial_line = {};
     bool skips_line = false;  // the rest of a line that is too long
+    FailureSigns signs = {};
     std::optional<NodeEnd> end = {};
+
+    bool failed() const;
   };
 
   // Appends to the line that is read. Returns false if the line is too long and is skipped.
   static bool Extend(std::string_view output, Node& node);
   // Reads the node's line so far, and empties it. Returns whether a step has ended.
-  bool TakeLine(LogClock::time_point now, Node& node);
+  bool TakeLine(LogClock::time_point now, size_t node);
   bool HasEnded(LogClock::time_point now) const;
   std::string Contradiction() const;
   trial::TrialResult Measured() const;
   // Fills in the outcome of a command that ended by itself.
   void AddEnd(trial::TrialResult& result) const;
+  // Returns the failed node whose end explains the others' best. REQUIRES: a node has failed.
+  const Node& Culprit() const;
   void AddFailure(const Node& node, trial::TrialResult& result) const;
-  void AddOutOfMemory(trial::TrialResult& result) const;
+  void AddOutOfMemory(const Node& node, trial::TrialResult& result) const;
 
   const trial::TrialPlan& plan_;
   const Runner& runner_;
   LogReader reader_;
   StepLog steps_;
-  FailureSigns signs_;
   std::vector<Node> nodes_;
-  std::optional<size_t> failed_;  // the first of which the command did not end with exit code 0
-  LogClock::time_point failed_at_;
+  // The node whose lines count as steps, if they have no number: each node may print its own.
+  std::optional<size_t> counting_node_;
+  // When the command first ended on a node with another exit code than 0.
+  std::optional<LogClock::time_point> failed_at_;
   std::string tail_;
   int64_t read_bytes_ = 0;
   bool has_stepped_ = false;

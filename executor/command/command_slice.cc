@@ -5,6 +5,7 @@
 
 #include "executor/command/command_trial.h"
 #include "executor/trial/utilisation.h"
+#include "planner/cost/measured_step.h"
 
 namespace meshwright::command {
 namespace {
@@ -14,8 +15,6 @@ using planner::TimePart;
 // What a rank does alone.
 constexpr std::array kOwnParts = {TimePart::kCompute, TimePart::kRecompute, TimePart::kOffload,
                                   TimePart::kPressure, TimePart::kOptimizer};
-constexpr std::array kSharedParts = {TimePart::kTp, TimePart::kCp, TimePart::kEp,
-                                     TimePart::kPp, TimePart::kDp, TimePart::kStraggler};
 
 }  // namespace
 
@@ -33,7 +32,8 @@ void ComposeStep(const trial::TrialPlan& plan, const ModelledStep& modelled,
   measured.estimated_bytes = rank.estimated_bytes;
   double modelled_own_s = 0.0;
   for (const TimePart part : kOwnParts) modelled_own_s += modelled.part[part];
-  for (const TimePart part : kSharedParts) slice.step[part] = modelled.part[part];
+  for (const TimePart part : planner::kModelledParts) slice.step[part] = modelled.part[part];
+  slice.step[TimePart::kEp] = modelled.part[TimePart::kEp];
   slice.step[TimePart::kCompute] = result.step_s;
   if (modelled_own_s > 0.0) {
     slice.step[TimePart::kBubble] =

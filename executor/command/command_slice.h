@@ -3,8 +3,8 @@
 //
 // The framework's process groups move nothing, so what the rank measures is its own work: compute,
 // recomputation, copies to the host and the optimizer, of all micro-batches, without waiting. What
-// takes several ranks is modelled. The last rank has the head, and is the one that prints steps in
-// Megatron-LM.
+// takes several ranks is modelled. The last rank is the one that prints steps in Megatron-LM; in
+// most schedules it has the head.
 #pragma once
 
 #include <string>

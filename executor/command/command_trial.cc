@@ -32,7 +32,7 @@ trial::TrialResult RunCommandTrial(const trial::TrialPlan& plan, const Runner& r
     result.host = host::HostName();
     return result;
   }
-  const WatchedNode here{.agent = "", .process = &*process, .end = [&] {
+  const WatchedNode here{.at = {}, .process = &*process, .end = [&] {
                            return NodeEnd{.end = process->command_end()};
                          }};
   return WatchCommand(plan, runner, process->line(), {here}, options);

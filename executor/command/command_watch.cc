@@ -13,6 +13,7 @@ namespace meshwright::command {
 namespace {
 
 constexpr int kPollMs = 100;
+constexpr std::chrono::milliseconds kLastWord(2'000);
 
 class Watch {
  public:
@@ -21,12 +22,12 @@ class Watch {
       : plan_(plan),
         nodes_(nodes),
         options_(options),
-        run_(plan, runner, LogClock::now(), AgentsOf(nodes)) {}
+        run_(plan, runner, LogClock::now(), NodesOf(nodes)) {}
 
   trial::TrialResult Run(const std::string& line);
 
  private:
-  static std::vector<std::string> AgentsOf(const std::vector<WatchedNode>& nodes);
+  static std::vector<RunNode> NodesOf(const std::vector<WatchedNode>& nodes);
   // Reads until the command has ended or has to be ended. Returns why; nullopt if the run was
   // cancelled.
   std::optional<CommandRun::Verdict> Listen();
@@ -42,11 +43,11 @@ class Watch {
   CommandRun run_;
 };
 
-std::vector<std::string> Watch::AgentsOf(const std::vector<WatchedNode>& nodes) {
-  std::vector<std::string> agents;
-  agents.reserve(nodes.size());
-  for (const WatchedNode& node : nodes) agents.push_back(node.agent);
-  return agents;
+std::vector<RunNode> Watch::NodesOf(const std::vector<WatchedNode>& nodes) {
+  std::vector<RunNode> run_nodes;
+  run_nodes.reserve(nodes.size());
+  for (const WatchedNode& node : nodes) run_nodes.push_back(node.at);
+  return run_nodes;
 }
 
 void Watch::TellProgress() const {
@@ -92,12 +93,15 @@ std::optional<CommandRun::Verdict> Watch::Listen() {
 
 void Watch::EndAll(trial::TrialResult& result) const {
   for (const WatchedNode& node : nodes_) node.process->Kill();
-  const auto until = std::chrono::steady_clock::now() + kLongestEnd;
+  // Other hosts begin later, and their word takes a while.
+  const auto until = std::chrono::steady_clock::now() + kLongestEnd +
+                     (nodes_.size() > 1 ? kLastWord : std::chrono::milliseconds(0));
   for (const WatchedNode& node : nodes_) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         until - std::chrono::steady_clock::now());
     if (node.process->End(std::max(left, std::chrono::milliseconds(0)))) continue;
-    const std::string where = node.agent.empty() ? "" : absl::StrCat(" of agent ", node.agent);
+    const std::string where =
+        node.at.agent.empty() ? "" : absl::StrCat(" of agent ", node.at.agent);
     absl::StrAppend(&result.message, result.message.empty() ? "" : "; ", "the process ",
                     node.process->pid(), where,
                     " could not be killed, perhaps because a driver holds it, and may still run");

@@ -16,7 +16,7 @@ namespace meshwright::command {
 
 // The command's process on one node.
 struct WatchedNode {
-  std::string agent;  // empty: this host
+  RunNode at;
   trial::RankProcess* process = nullptr;
   std::function<NodeEnd()> end;  // called once the process has ended
 };

@@ -19,6 +19,9 @@ struct Signs {
   RE2 rank{R"(\[rank(\d{1,6})\])"};
   RE2 port{R"((?i)address already in use|EADDRINUSE)"};
   RE2 killed{R"(exitcode\s*:\s*-9\b)"};  // torchrun's
+  // Gloo's, NCCL's and the TCPStore's.
+  RE2 connection{
+      R"((?i)connection (?:reset|closed|refused|timed out)|broken pipe|remote peer|nccl(?:Remote|System)Error|unhandled system error|DistNetworkError)"};
   RE2 error{R"(^(?:\[[^\]]*\]:?\s*)?[\w.]*(?:Error|Exception)\b)"};
 };
 
@@ -48,7 +51,10 @@ void FailureSigns::Add(std::string_view line) {
   const Signs& signs = AllSigns();
   const re2::StringPiece text(line.data(), line.size());
   const std::string kept(line.substr(0, kMostSignBytes));
-  if (RE2::PartialMatch(text, signs.error)) last_error_ = kept;
+  if (RE2::PartialMatch(text, signs.error)) {
+    last_error_ = kept;
+    is_lost_connection_ = RE2::PartialMatch(text, signs.connection);
+  }
   if (port_in_use_.empty() && RE2::PartialMatch(text, signs.port)) port_in_use_ = kept;
   if (killed_.empty() && RE2::PartialMatch(text, signs.killed)) killed_ = kept;
   if (!out_of_memory_.empty() || !RE2::PartialMatch(text, signs.out_of_memory)) return;

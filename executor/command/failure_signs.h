@@ -25,6 +25,9 @@ class FailureSigns {
   const std::string& killed() const { return killed_; }
   // The last line that looks like an error; empty if none does.
   const std::string& last_error() const { return last_error_; }
+  // Whether the last error is that a connection to another rank was lost or refused, which may be
+  // the consequence of what happened there.
+  bool is_lost_connection() const { return is_lost_connection_; }
 
  private:
   std::string out_of_memory_;
@@ -33,6 +36,7 @@ class FailureSigns {
   std::string port_in_use_;
   std::string killed_;
   std::string last_error_;
+  bool is_lost_connection_ = false;
 };
 
 }  // namespace meshwright::command

@@ -74,7 +74,7 @@ bool HasPlaceholder(const std::vector<std::string>& argv, std::string_view place
 }
 
 absl::Status CheckPlaceholders(std::string_view path, const std::vector<std::string>& argv,
-                               const std::vector<std::string>& whole) {
+                               const std::vector<std::string>& whole, bool of_slice) {
   for (size_t i = 0; i < argv.size(); ++i) {
     absl::Status status;
     const std::string field = absl::StrCat(std::string(path), "[", i, "]");
@@ -86,7 +86,7 @@ absl::Status CheckPlaceholders(std::string_view path, const std::vector<std::str
               field, argv[i],
               absl::StrCat("must have {", std::string(name), "} as an argument of its own"));
         }
-      } else if (!IsIn(InnerPlaceholders(), name)) {
+      } else if (!IsIn(InnerPlaceholders(), name) && !(of_slice && name == kRankPlaceholder)) {
         status = FieldError(
             field, argv[i],
             absl::StrCat("has an unknown placeholder; known are ", absl::StrJoin(whole, ", "),

@@ -94,7 +94,8 @@ absl::StatusOr<planner::ExportedJob> ExportFor(const Runner& runner, const trial
   ASSIGN_OR_RETURN(const planner::ExportTarget target,
                    planner::ParseExportTarget(runner.export_to));
   planner::ExportJob job{.model = plan.model, .training = plan.training, .layout = plan.layout};
-  job.devices_per_node = static_cast<int32_t>(place.ranks);
+  // Of a rank that runs alone, all others are on its node.
+  job.devices_per_node = static_cast<int32_t>(plan.layout.devices() / place.nodes);
   return planner::MakeExportedJob(target, job);
 }
 

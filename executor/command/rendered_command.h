@@ -1,6 +1,6 @@
 // RenderedCommand is a runner's command for one trial: its words, its variables and the files that
-// it reads. Only the runner's text, the layout and the run's options decide what is in it; no other
-// text of the plan does.
+// it reads. Only the runner's text, the layout, the run's options and the numeric address of a
+// gang's leader decide what is in it; no other text of a request does.
 #pragma once
 
 #include <cstdint>

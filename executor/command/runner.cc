@@ -88,7 +88,7 @@ std::vector<std::string> WholeNames(const Runner& runner) {
 absl::Status CheckFields(const Runner& runner) {
   for (const auto& [name, rule] : runner.fields) {
     const std::string path = absl::StrCat("fields.", name);
-    if (!IsWord(name, "_") || name == "args") {
+    if (!IsWord(name, "_") || name == "args" || name == kRankPlaceholder) {
       return FieldError(path, name, "must be a name of lower-case letters, digits and '_'");
     }
     for (const std::string& own : InnerPlaceholders()) {
@@ -103,10 +103,10 @@ absl::Status CheckFields(const Runner& runner) {
 
 absl::Status CheckEnvironment(const std::string& path,
                               const std::map<std::string, std::string>& environment,
-                              const std::vector<std::string>& whole) {
+                              bool of_slice) {
   for (const auto& [name, value] : environment) {
     RETURN_IF_ERROR(CheckVariable(path, name));
-    RETURN_IF_ERROR(CheckPlaceholders(absl::StrCat(path, ".", name), {"", value}, whole));
+    RETURN_IF_ERROR(CheckPlaceholders(absl::StrCat(path, ".", name), {"", value}, {}, of_slice));
   }
   return absl::OkStatus();
 }
@@ -116,10 +116,9 @@ absl::Status CheckSlice(const Runner& runner) {
   if (slice.argv.empty() || slice.argv[0].empty()) {
     return FieldError("slice.argv", "[]", "must begin with a program");
   }
-  std::vector<std::string> whole = WholeNames(runner);
-  whole.emplace_back(kRankPlaceholder);
-  RETURN_IF_ERROR(CheckPlaceholders("slice.argv", slice.argv, whole));
-  return CheckEnvironment("slice.environment", slice.environment, {std::string(kRankPlaceholder)});
+  RETURN_IF_ERROR(
+      CheckPlaceholders("slice.argv", slice.argv, WholeNames(runner), /*of_slice=*/true));
+  return CheckEnvironment("slice.environment", slice.environment, /*of_slice=*/true);
 }
 
 absl::Status Check(const Runner& runner) {
@@ -137,7 +136,7 @@ absl::Status Check(const Runner& runner) {
   RETURN_IF_ERROR(CheckFields(runner));
   RETURN_IF_ERROR(CheckPlaceholders("argv", runner.argv, WholeNames(runner)));
   for (const std::string& name : runner.pass) RETURN_IF_ERROR(CheckVariable("pass", name));
-  RETURN_IF_ERROR(CheckEnvironment("environment", runner.environment, {}));
+  RETURN_IF_ERROR(CheckEnvironment("environment", runner.environment, /*of_slice=*/false));
   if (runner.slice) {
     RETURN_IF_ERROR(CheckSlice(runner));
   }

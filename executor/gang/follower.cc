@@ -134,14 +134,15 @@ absl::Status FollowerRun::Meeting::Open(const Membership& membership,
 
 std::optional<TrialResult> FollowerRun::RunRanks(const SocketAddress& leader_address,
                                                  LeaderLink& link) const {
-  auto store_port = static_cast<uint16_t>(link.start().store_port);
+  StoreAddress at{.host = leader_address.host(),
+                  .port = static_cast<uint16_t>(link.start().store_port)};
   Meeting meeting;
   if (part_.is_tunnelled()) {
     const absl::Status opened = meeting.Open(membership_, leader_address, timing_);
     if (!opened.ok()) return CantRun(opened, Fault::kInfrastructure, link);
-    store_port = meeting.listener.port;
+    at = {.host = Loopback(0).host(), .port = meeting.listener.port};
   }
-  absl::StatusOr<std::vector<LocalRank>> ranks = part_.Start(store_port);
+  absl::StatusOr<std::vector<LocalRank>> ranks = part_.Start(at);
   if (!ranks.ok()) return CantRun(ranks.status(), Fault::kInfrastructure, link);
   Forward(Forwarding(*std::move(ranks), link), link);
   return std::nullopt;

@@ -54,12 +54,12 @@ struct EventFrame {
   std::string line = {};
 };
 
-// "exit": a follower reports how a rank's worker ended.
+// "exit": a follower reports how a process ended, whose first rank is `rank`.
 struct ExitFrame {
   int32_t rank = 0;
   int32_t wait_status = 0;  // as returned by waitpid()
   std::string output_tail = {};
-  // Pid of a worker that could not be ended and was left running.
+  // Pid of a process that could not be ended and was left running.
   std::optional<int32_t> left_pid = std::nullopt;
 };
 

@@ -2,8 +2,8 @@
 // ranks on its host.
 //
 // The first member leads: it receives the events of all ranks and produces the trial's result. The
-// other members, the followers, start their workers when the leader says so, and forward the
-// workers' events to the leader.
+// other members, the followers, start their processes when the leader says so, and forward the
+// processes' events to the leader.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,6 +22,12 @@ struct LocalRank {
   std::unique_ptr<trial::LocalProcess> process;
 };
 
+// Where the processes of all members find rank 0's store.
+struct StoreAddress {
+  std::string host;  // numeric, or the name by which the leader is reached
+  uint16_t port = 0;
+};
+
 using Followers = std::vector<std::shared_ptr<RemoteMember>>;
 
 class HostPart {
@@ -35,8 +42,7 @@ class HostPart {
   // Returns whether the processes of followers reach the store through the gang's listener, at a
   // port of their own loopback; otherwise they reach it at the leader's address.
   virtual bool is_tunnelled() const = 0;
-  // Starts the processes. They find the store at `store_port`.
-  virtual absl::StatusOr<std::vector<LocalRank>> Start(uint16_t store_port) = 0;
+  virtual absl::StatusOr<std::vector<LocalRank>> Start(const StoreAddress& store) = 0;
   // How long the end of killed processes may take.
   virtual std::chrono::milliseconds longest_kill() const = 0;
   // Runs on the leader once all followers were told to start. Watches all processes until the run

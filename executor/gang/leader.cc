@@ -85,7 +85,8 @@ TrialResult LeaderRun::Run() {
 }
 
 TrialResult LeaderRun::RunRanks(uint16_t store_port, const Followers& followers) {
-  absl::StatusOr<std::vector<LocalRank>> own = part_.Start(store_port);
+  absl::StatusOr<std::vector<LocalRank>> own =
+      part_.Start({.host = membership_.address, .port = store_port});
   if (!own.ok()) {
     for (const auto& follower : followers) follower->End();
     return FailedResult(own.status().message(), Fault::kInfrastructure);

@@ -1,5 +1,5 @@
-// RemoteRank lets the leader's WorkerGroup read and end a rank of another member as if that rank
-// were a local process.
+// RemoteRank lets the leader read and end a process of another member, named by its first rank, as
+// if it were a process of this host.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ class RemoteRank final : public trial::RankProcess {
   // Ends all ranks of the member, since they end together.
   void Kill() override { member_->End(); }
   // Waits for the member to report the end, for at most `limit`. If the member reports nothing, its
-  // workers end when the connection closes.
+  // processes end when the connection closes.
   bool End(std::chrono::milliseconds limit) override;
   bool ended() const override { return ended_; }
   pid_t pid() const override;

@@ -35,6 +35,13 @@ uint16_t SocketAddress::port() const {
                    : reinterpret_cast<const sockaddr_in*>(&storage)->sin_port);
 }
 
+std::string SocketAddress::host() const {
+  char text[NI_MAXHOST];
+  const int failed =
+      ::getnameinfo(get(), size, text, sizeof(text), /*serv=*/nullptr, 0, NI_NUMERICHOST);
+  return failed == 0 ? text : "";
+}
+
 absl::StatusOr<SocketAddress> Resolve(const std::string& host, uint16_t port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;

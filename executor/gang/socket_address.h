@@ -20,6 +20,8 @@ struct SocketAddress {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
   sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
   uint16_t port() const;
+  // Returns the numeric address of the host, such as 10.0.0.1 or fe80::1; empty if there is none.
+  std::string host() const;
 };
 
 // Returns the first address of `host`, a numeric address or a name. Resolving a name may take

@@ -23,7 +23,7 @@ absl::StatusOr<uint16_t> WorkerPart::OpenStore() {
   return store_.port;
 }
 
-absl::StatusOr<std::vector<LocalRank>> WorkerPart::Start(uint16_t store_port) {
+absl::StatusOr<std::vector<LocalRank>> WorkerPart::Start(const StoreAddress& store) {
   const std::vector<int32_t> ranks = RanksOf(membership_.own());
   const int64_t devices = plan_.layout.devices();
   // Rank 0 serves the store, and gets its listener.
@@ -34,7 +34,7 @@ absl::StatusOr<std::vector<LocalRank>> WorkerPart::Start(uint16_t store_port) {
                                         .first_device = options_.first_device,
                                         .world_size = static_cast<int32_t>(devices),
                                         .address = membership_.address,
-                                        .master_port = store_port,
+                                        .master_port = store.port,
                                         .listen_fd = serves ? store_.socket.get() : -1},
                                        ranks));
   // Closed here, so that connections to the store fail once rank 0 has ended.

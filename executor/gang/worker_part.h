@@ -22,7 +22,7 @@ class WorkerPart final : public HostPart {
   absl::Status Check() const override;
   absl::StatusOr<uint16_t> OpenStore() override;
   bool is_tunnelled() const override { return true; }
-  absl::StatusOr<std::vector<LocalRank>> Start(uint16_t store_port) override;
+  absl::StatusOr<std::vector<LocalRank>> Start(const StoreAddress& store) override;
   std::chrono::milliseconds longest_kill() const override { return trial::kLongestKill; }
   trial::TrialResult Watch(std::vector<LocalRank> own, const Followers& followers) override;
 

@@ -1,5 +1,5 @@
-// RankProcess is the interface through which a WorkerGroup reads and ends one rank's process. The
-// process is a local worker, or a worker on another host whose events are forwarded.
+// RankProcess is the interface through which the process of one rank, or of all ranks of a node, is
+// read and ended. The process runs on this host, or on another one that forwards its events.
 #pragma once
 
 #include <poll.h>
@@ -24,7 +24,8 @@ class RankProcess {
 
   // Returns whether the process has ended, without waiting. Its last output can still be read.
   virtual bool TryReap() = 0;
-  // Reads the events that are available and returns their complete lines.
+  // Reads the events that are available and returns a worker's complete lines, or pieces of a
+  // command's output.
   virtual std::vector<std::string> ReadEvents() = 0;
   // Reads the available standard output and error.
   virtual void ReadOutput() = 0;

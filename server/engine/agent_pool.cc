@@ -42,7 +42,25 @@ std::vector<db::AttemptMember> DivideInOrder(int64_t ranks, int64_t unit, const 
   return members;
 }
 
-std::vector<db::AttemptMember> DivideOverSeveral(int64_t ranks, int64_t tp, const Agents& agents) {
+// Divides the ranks over as few of the agents as can have equally many each, as launchers of
+// frameworks want it. `agents` are ordered by devices, most first.
+std::vector<db::AttemptMember> DivideEvenly(int64_t ranks, const Agents& agents) {
+  for (size_t nodes = 2; nodes <= agents.size(); ++nodes) {
+    const int64_t share = ranks / static_cast<int64_t>(nodes);
+    if (share * static_cast<int64_t>(nodes) != ranks || agents[nodes - 1]->devices < share)
+      continue;
+    std::vector<db::AttemptMember> members;
+    for (size_t node = 0; node < nodes; ++node) {
+      members.push_back(MemberOf(*agents[node], static_cast<int64_t>(node) * share, share));
+    }
+    return members;
+  }
+  return {};
+}
+
+std::vector<db::AttemptMember> DivideOverSeveral(const ActiveSweep& sweep, int64_t tp,
+                                                 const Agents& agents) {
+  const int64_t ranks = sweep.devices();
   std::map<std::string, Agents> circles;
   for (const AgentInfo* agent : agents) circles[CircleOf(*agent)].push_back(agent);
   std::vector<db::AttemptMember> best;
@@ -50,8 +68,9 @@ std::vector<db::AttemptMember> DivideOverSeveral(int64_t ranks, int64_t tp, cons
     std::stable_sort(circle.begin(), circle.end(), [](const AgentInfo* a, const AgentInfo* b) {
       return a->devices > b->devices;
     });
-    std::vector<db::AttemptMember> members = DivideInOrder(ranks, tp, circle);
-    if (members.empty()) members = DivideInOrder(ranks, 1, circle);
+    std::vector<db::AttemptMember> members =
+        sweep.runner().empty() ? DivideInOrder(ranks, tp, circle) : DivideEvenly(ranks, circle);
+    if (members.empty() && sweep.runner().empty()) members = DivideInOrder(ranks, 1, circle);
     if (members.empty() || (!best.empty() && best.size() <= members.size())) continue;
     best = std::move(members);
   }
@@ -109,9 +128,8 @@ bool Suits(const AgentInfo& agent, const ActiveSweep& sweep) {
   return sweep.runner().empty() || OfferOf(agent, sweep) != nullptr;
 }
 
-bool MayShare(const AgentInfo& agent, const ActiveSweep& sweep) {
-  return !agent.address.empty() &&
-         (sweep.runner().empty() || OfferOf(agent, sweep)->runs_on_several_nodes);
+bool RunsOnSeveralNodes(const AgentInfo& agent, const ActiveSweep& sweep) {
+  return sweep.runner().empty() || OfferOf(agent, sweep)->runs_on_several_nodes;
 }
 
 std::vector<db::AttemptMember> DivideRanks(const ActiveSweep& sweep, int64_t tp,
@@ -122,8 +140,10 @@ std::vector<db::AttemptMember> DivideRanks(const ActiveSweep& sweep, int64_t tp,
   }
   Agents sharing;
   std::copy_if(agents.begin(), agents.end(), std::back_inserter(sharing),
-               [&](const AgentInfo* agent) { return MayShare(*agent, sweep); });
-  return DivideOverSeveral(ranks, tp, sharing);
+               [&](const AgentInfo* agent) {
+                 return !agent->address.empty() && RunsOnSeveralNodes(*agent, sweep);
+               });
+  return DivideOverSeveral(sweep, tp, sharing);
 }
 
 bool CouldRun(const ActiveTrial& trial, const ActiveSweep& sweep, const ConnectedAgents& agents,

@@ -10,7 +10,8 @@
 //   Tensor-parallel groups stay inside one agent if possible. The numbers of ranks per agent are
 //   the same as if all connected agents were idle, so that trials of a sweep are comparable.
 // - Only agents of one version that can reach each other share a trial, and only trials of
-//   Meshwright's own workers or of a runner whose command runs on several nodes are shared.
+//   Meshwright's own workers or of a runner whose command runs on several nodes are shared. The
+//   agents that share a runner's trial get equally many ranks.
 // - An agent that broke an attempt of the trial (ActiveTrial::BrokeOn()) gets no rank of the trial.
 //   An agent that lost an attempt of the trial (ActiveTrial::WasLostBy()) gets ranks only if the
 //   other connected agents could not run the trial.
@@ -85,9 +86,9 @@ bool CouldRun(const ActiveTrial& trial, const ActiveSweep& sweep, const Connecte
 // No agent suits a sweep whose trials callers run.
 bool Suits(const AgentInfo& agent, const ActiveSweep& sweep);
 
-// Returns whether the agent may run ranks of one of the sweep's trials while other agents run the
-// rest. REQUIRES: Suits(agent, sweep).
-bool MayShare(const AgentInfo& agent, const ActiveSweep& sweep);
+// Returns whether the agent can run ranks of one of the sweep's trials while other agents, if they
+// reach each other, run the rest. REQUIRES: Suits(agent, sweep).
+bool RunsOnSeveralNodes(const AgentInfo& agent, const ActiveSweep& sweep);
 
 // Returns which agent would get which ranks of one of the sweep's trials if all `agents` were idle.
 // Among agents with equally many devices, the first agents get ranks. Returns an empty list if the

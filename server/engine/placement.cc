@@ -123,9 +123,8 @@ WaitReason WhyItWaits(const ActiveSweep& sweep, const ConnectedAgents& agents) {
   if (connected < sweep.devices()) {
     return {absl::StrCat("needs ", sweep.devices(), ", connected ", connected, " (", kind, ")")};
   }
-  if (!sweep.runner().empty() && std::none_of(all.begin(), all.end(), [&](const AgentInfo* agent) {
-        return MayShare(*agent, sweep);
-      })) {
+  if (std::none_of(all.begin(), all.end(),
+                   [&](const AgentInfo* agent) { return RunsOnSeveralNodes(*agent, sweep); })) {
     return {absl::StrCat("needs ", sweep.devices(), " on one agent, connected ",
                          absl::StrJoin(offers, " + "), " (", kind, ")")};
   }

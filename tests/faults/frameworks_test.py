@@ -32,7 +32,7 @@ def frameworks_python() -> pathlib.Path | None:
 
 
 class RealFrameworks(command_kills.CommandKills):
-    MEASURED_WITHIN_S = 120.0
+    MEASURED_WITHIN_S = 300.0  # imports alone take a minute while other programs use the cores
     GLOBAL_BATCH = 8
 
     def setUp(self):
@@ -132,10 +132,11 @@ class FrameworksTest(RealFrameworks):
     def test_memory_that_runs_out_is_told(self):
         # Weights that are larger than the limit, in which the launcher has room.
         self.model = "llama-3.2-1b"
-        trial = self.on_this_machine("fsdp2", "--steps", "3", "--memory-limit-gib", "2")
-        out, err = trial.communicate()
-        self.assertEqual(trial.returncode, 1, err)
-        self.assertEqual(json.loads(out)["outcome"], "oom", out)
+        for runner in ("fsdp2", "hf-trainer"):
+            trial = self.on_this_machine(runner, "--steps", "3", "--memory-limit-gib", "2")
+            out, err = trial.communicate()
+            self.assertEqual(trial.returncode, 1, err)
+            self.assertEqual(json.loads(out)["outcome"], "oom", out)
 
 
 class KillsTest(RealFrameworks):

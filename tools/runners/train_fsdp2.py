@@ -1,7 +1,8 @@
 """Trains a Llama of a trial's shape with PyTorch alone: replicated (ZeRO-0 and 1) or with FSDP2 (ZeRO-2 and 3).
 
-It is the program of the runner fsdp2.json, which torchrun starts on every rank. It prints one line of JSON for each
-step, and one that says which layout it ran. It divides data alone: a layout with tp, cp or pp fails the trial.
+It is the program of the runner fsdp2.json, which torchrun starts on every rank, or of one rank that runs alone. It
+prints one line of JSON for each step, and one that says which layout it ran. It divides data alone: a layout with tp,
+cp or pp fails the trial.
 """
 import argparse
 import json
@@ -16,7 +17,6 @@ from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.distributed.tensor import DTensor
 from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
-from torch.testing._internal.distributed.fake_pg import FakeStore
 
 import toy_llama
 
@@ -78,6 +78,8 @@ def main():
     if on_gpu:
         torch.cuda.set_device(device)
     if args.alone:
+        from torch.testing._internal.distributed.fake_pg import FakeStore
+
         dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=int(os.environ["WORLD_SIZE"]))
     else:
         dist.init_process_group("nccl" if on_gpu else "gloo")

@@ -133,7 +133,7 @@ TEST_F(CommandMemberTest, ACommandThatIsKilledOnAnotherNodeIsItsAgentsFault) {
   EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_EQ(result.fault, Fault::kInfrastructure);
   EXPECT_EQ(result.failed_agent, "b");
-  EXPECT_THAT(result.message, HasSubstr("the command of agent b was killed by signal 9"));
+  EXPECT_THAT(result.message, StartsWith("agent b: the command was killed by signal 9"));
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 

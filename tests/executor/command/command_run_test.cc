@@ -34,6 +34,8 @@ class CommandRunTest : public ::testing::Test {
            std::chrono::duration_cast<LogClock::duration>(std::chrono::duration<double>(seconds));
   }
   CommandRun NewRun() { return CommandRun(plan_, runner_, start_); }
+  // This host and agent b, with half of the ranks each.
+  static std::vector<RunNode> TwoNodes() { return {{}, {.agent = "b", .first_rank = 4}}; }
   // The result of a run whose command ended in this way after a second.
   trial::TrialResult Ended(CommandRun& run, const guard::CommandEnd& end) {
     run.TakeEnd({.end = end}, At(1));
@@ -232,7 +234,7 @@ TEST_F(CommandRunTest, WhatMayNotComeAgainIsAFaultOfTheInfrastructure) {
 }
 
 TEST_F(CommandRunTest, LinesOfSeveralNodesAreReadApartAndTheirStepsTogether) {
-  CommandRun run(plan_, runner_, start_, {"", "b"});
+  CommandRun run(plan_, runner_, start_, TwoNodes());
   const std::string step = Step(1, 2.0);
   run.Take(step.substr(0, 7), At(1), 0);
   run.Take(Step(1, 3.0) + Step(2, 1.0), At(1), 1);
@@ -241,7 +243,7 @@ TEST_F(CommandRunTest, LinesOfSeveralNodesAreReadApartAndTheirStepsTogether) {
 }
 
 TEST_F(CommandRunTest, ANodeThatHasEndedWellIsWaitedFor) {
-  CommandRun run(plan_, runner_, start_, {"", "b"});
+  CommandRun run(plan_, runner_, start_, TwoNodes());
   run.TakeEnd({}, At(1), 0);
   EXPECT_EQ(run.Judge(At(9)), Verdict::kGoesOn);
   run.Take(Step(1, 1.0) + Step(2, 1.0) + Step(3, 1.0), At(9), 1);
@@ -249,7 +251,7 @@ TEST_F(CommandRunTest, ANodeThatHasEndedWellIsWaitedFor) {
 }
 
 TEST_F(CommandRunTest, IfANodeFailsTheOthersMaySayWhy) {
-  CommandRun run(plan_, runner_, start_, {"", "b"});
+  CommandRun run(plan_, runner_, start_, TwoNodes());
   run.Take("[rank0]: torch.distributed.DistBackendError: Connection reset by peer\n", At(1), 0);
   run.TakeEnd({.end = {.kind = guard::EndKind::kExited, .number = 1}}, At(1), 0);
   EXPECT_EQ(run.Judge(At(2)), Verdict::kGoesOn);
@@ -263,7 +265,7 @@ TEST_F(CommandRunTest, IfANodeFailsTheOthersMaySayWhy) {
 
 TEST_F(CommandRunTest, WhatFailsOnAnotherNodeHasTheNameOfItsAgent) {
   const auto failed = [&](const NodeEnd& end) {
-    CommandRun run(plan_, runner_, start_, {"", "b"});
+    CommandRun run(plan_, runner_, start_, TwoNodes());
     run.TakeEnd(end, At(1), 1);
     EXPECT_EQ(run.Judge(At(2)), Verdict::kGoesOn);
     EXPECT_EQ(run.Judge(At(7)), Verdict::kEnded);  // the other node says nothing
@@ -272,16 +274,70 @@ TEST_F(CommandRunTest, WhatFailsOnAnotherNodeHasTheNameOfItsAgent) {
   const trial::TrialResult killed =
       failed({.end = {.kind = guard::EndKind::kSignalled, .number = 9}});
   EXPECT_EQ(killed.message,
-            "the command of agent b was killed by signal 9 (Killed) after 0 of 3 steps");
+            "agent b: the command was killed by signal 9 (Killed) after 0 of 3 steps");
   EXPECT_EQ(killed.fault, Fault::kInfrastructure);
   EXPECT_EQ(killed.failed_agent, "b");
   const trial::TrialResult lost =
       failed({.end = {}, .loss = "agent b is lost", .fault = Fault::kNetwork});
   EXPECT_EQ(lost.message, "agent b is lost");
   EXPECT_EQ(lost.fault, Fault::kNetwork);
-  EXPECT_EQ(lost.failed_agent, "");
-  EXPECT_EQ(failed({.end = {.kind = guard::EndKind::kExited, .number = 127}}).failed_agent, "b");
+  EXPECT_EQ(lost.failed_agent, "b");
+  const trial::TrialResult absent =
+      failed({.end = {.kind = guard::EndKind::kExited, .number = 127}});
+  EXPECT_EQ(absent.failed_agent, "b");
+  EXPECT_EQ(absent.message, "agent b: run can't be started: exit code 127");
   EXPECT_EQ(failed({.end = {.kind = guard::EndKind::kExited, .number = 1}}).fault, Fault::kLayout);
+}
+
+// Its connections end before it is told that it was killed.
+TEST_F(CommandRunTest, WhatKilledANodeExplainsTheOthersLostConnections) {
+  for (const bool by_its_log : {false, true}) {
+    CommandRun run(plan_, runner_, start_, TwoNodes());
+    run.Take("RuntimeError: [../gloo/pair.cc:1] Connection closed by peer\n", At(1), 0);
+    run.TakeEnd({.end = {.kind = guard::EndKind::kExited, .number = 1}}, At(1), 0);
+    if (by_its_log) {
+      run.Take("failed (exitcode: -9) local_rank: 0 (pid: 12)\n", At(2), 1);
+      run.TakeEnd({.end = {.kind = guard::EndKind::kExited, .number = 1}}, At(2), 1);
+    } else {
+      run.TakeEnd({.end = {.kind = guard::EndKind::kSignalled, .number = 9}}, At(2), 1);
+    }
+    ASSERT_EQ(run.Judge(At(2)), Verdict::kEnded);
+    const trial::TrialResult result = run.Conclude(Verdict::kEnded);
+    EXPECT_EQ(result.fault, Fault::kInfrastructure);
+    EXPECT_EQ(result.failed_agent, "b");
+  }
+}
+
+TEST_F(CommandRunTest, AConnectionThatAllNodesLoseIsNobodysFault) {
+  CommandRun run(plan_, runner_, start_, TwoNodes());
+  for (const size_t node : {0U, 1U}) {
+    run.Take("torch.distributed.DistBackendError: Connection reset by peer\n", At(1), node);
+    run.TakeEnd({.end = {.kind = guard::EndKind::kExited, .number = 1}}, At(1), node);
+  }
+  const trial::TrialResult result = run.Conclude(Verdict::kEnded);
+  EXPECT_EQ(result.fault, Fault::kNetwork);
+  EXPECT_EQ(result.failed_agent, "");
+  // On one host, it is the command's own.
+  CommandRun alone = NewRun();
+  alone.Take("torch.distributed.DistBackendError: Connection reset by peer\n", At(1));
+  EXPECT_EQ(Ended(alone, {.kind = guard::EndKind::kExited, .number = 1}).fault, Fault::kLayout);
+}
+
+TEST_F(CommandRunTest, AHangOfSeveralNodesIsNobodysFault) {
+  CommandRun run(plan_, runner_, start_, TwoNodes());
+  ASSERT_EQ(run.Judge(At(11)), Verdict::kHung);
+  EXPECT_EQ(run.Conclude(Verdict::kHung).fault, Fault::kNetwork);
+}
+
+TEST_F(CommandRunTest, StepsWithoutANumberCountOnOneNodeAlone) {
+  runner_.log = FindLogFormat("log", "hf-trainer").value();
+  CommandRun run(plan_, runner_, start_, TwoNodes());
+  for (const double at : {5.0, 6.0, 8.0}) {
+    run.Take("{'loss': 2.5}\n", At(at), 1);
+    run.Take("{'loss': 2.5}\n", At(at), 0);
+  }
+  ASSERT_EQ(run.steps().TimesS().size(), 3u);
+  EXPECT_NEAR(run.steps().TimesS()[2], 2.0, 1e-6);
 }
 
 TEST_F(CommandRunTest, ACancelledRunKeepsItsSteps) {

@@ -89,6 +89,9 @@ TEST(RunnerTest, OnlyTheCommandOfASliceIsToldItsRank) {
   EXPECT_THAT(ErrorOf(With("slice", R"({"argv": ["run"], "environment": {"MESHWRIGHT_X": "1"}})")),
               HasSubstr("slice.environment"));
   EXPECT_THAT(ErrorOf(With("slice", R"({"environment": {}})")), HasSubstr("slice.argv"));
+  EXPECT_THAT(ErrorOf(With("fields", R"({"rank": {"from": 0, "to": 1}})")),
+              HasSubstr("fields.rank"));
+  EXPECT_TRUE(ParseRunner(With("slice", R"({"argv": ["run", "--rank={rank}"]})"), "/").ok());
 }
 
 TEST(RunnerTest, MeshwrightsOwnVariablesAreNeverPassed) {

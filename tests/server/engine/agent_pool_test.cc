@@ -1,6 +1,8 @@
 // How the ranks of a trial are divided over agents.
 #include "server/engine/agent_pool.h"
 
+#include <map>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
@@ -153,6 +155,23 @@ TEST_F(AgentPoolTest, AgentsShareATrialOfARunnerWhoseCommandRunsOnSeveralNodes) 
   }
   ConnectAll({a, b});
   EXPECT_EQ(Divided(sweep), "a2 2, b2 2");
+}
+
+TEST_F(AgentPoolTest, AgentsThatShareARunnersTrialHaveEquallyManyRanks) {
+  const trial::RunnerChoice choice{.name = "r", .hash = std::string(64, '1'), .fields = {}};
+  db::SweepRecord record = SweepOf(1, 8);
+  record.runner = trial::VersionOf(choice);
+  const ActiveSweep sweep(record, SomeSummaries(1), {});
+  for (const auto& [name, devices] : std::map<std::string, int32_t>{{"a", 6}, {"b", 4}, {"c", 4}}) {
+    AgentInfo agent = GangAgent(name, devices);
+    agent.runners = {{.name = "r",
+                      .hash = choice.hash,
+                      .framework = "",
+                      .export_to = "",
+                      .runs_on_several_nodes = true}};
+    Connect(agent);
+  }
+  EXPECT_EQ(Divided(sweep), "a 4, b 4");
 }
 
 // Nobody is idle for a second way to divide it.

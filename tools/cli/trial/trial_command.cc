@@ -280,8 +280,9 @@ void AddTrialCommand(CLI::App& app, CommandContext& context) {
       ->option_text("FILE");
   command
       ->add_flag("--slice", flags->slice,
-                 "Run one rank of each distinct stage alone, charge its communication from the "
-                 "cluster's model and compose the step: one device answers for any layout")
+                 "Run one rank of each distinct stage alone (by a runner: the last rank), charge its "
+                 "communication from the cluster's model and compose the step: one device answers "
+                 "for any layout")
       ->excludes("--trace");
   flags->runner.Add(*command);
   command->get_option("--runner")->excludes("--trace");

@@ -28,6 +28,11 @@ std::string BinaryDir() {
   return dir == nullptr ? "." : dir;
 }
 
+std::string SourceDir() {
+  const char* dir = std::getenv("MESHWRIGHT_SOURCE_DIR");
+  return dir == nullptr ? "." : dir;
+}
+
 std::vector<std::string> TrialOf(const std::string& model, const std::string& layout,
                                  std::vector<std::string> more) {
   std::vector<std::string> arguments = {
@@ -380,7 +385,16 @@ INSTANTIATE_TEST_SUITE_P(
                     BadTrial{"NegativeLimit",
                              "tp1.pp1.dp1",
                              {"--memory-limit-gib", "-1"},
-                             "--memory-limit-gib -1:"}),
+                             "--memory-limit-gib -1:"},
+                    BadTrial{"ARunnerThatRunsNoRankAlone",
+                             "tp1.pp1.dp4",
+                             {"--slice", "--cluster", "h100", "--runner",
+                              SourceDir() + "/tools/runners/hf-trainer.json"},
+                             "hf-trainer: must have \"slice\""},
+                    BadTrial{"ASliceOfACommandLine",
+                             "tp1.pp1.dp4",
+                             {"--slice", "--cluster", "h100", "--command", "run"},
+                             "--slice"}),
     [](const auto& test) { return test.param.name; });
 
 }  // namespace

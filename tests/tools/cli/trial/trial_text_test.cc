@@ -83,5 +83,26 @@ TEST(TrialText, DevicesTellWhatTheirAllocatorReservedAndWhatLiesOutside) {
   EXPECT_THAT(TextOf(on_a_cpu), Not(HasSubstr("reserved")));
 }
 
+TEST(TrialText, ARankOfACommandThatRanAloneSaysWhatIsModelled) {
+  trial::TrialResult result = SomeResult();
+  result.command = "python3 train.py --alone";
+  trial::SliceResult slice;
+  slice.cluster = "h100";
+  slice.stages.emplace_back();
+  slice.stages.front().pipeline_ranks = {3};
+  slice.stages.front().peak_bytes = 70'000;
+  slice.stages.front().estimated_bytes = 69'000;
+  slice.step[planner::TimePart::kCompute] = 0.375;
+  slice.step[planner::TimePart::kBubble] = 0.125;
+  result.slice = slice;
+  const std::string text = TextOf(result);
+  EXPECT_THAT(text, HasSubstr("rank alone  0.375000   75.0 %  measured\n"));
+  EXPECT_THAT(text,
+              HasSubstr("bubble      0.125000   25.0 %  modelled, in proportion to the rank's"));
+  EXPECT_THAT(text, HasSubstr("peak of the rank: 70,000 bytes measured, 69,000 estimated"));
+  EXPECT_THAT(text, HasSubstr("command: python3 train.py --alone"));
+  EXPECT_THAT(text, Not(HasSubstr("optimizer")));
+}
+
 }  // namespace
 }  // namespace meshwright::cli

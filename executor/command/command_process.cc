@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/text/status_macros.h"
@@ -14,6 +16,12 @@ namespace {
 
 // As a shell says it of a program that it does not find.
 constexpr int kNotFound = 127;
+
+// Returns what the ranks may hold together, each of them `bytes`.
+int64_t OfAllRanks(int64_t bytes, int64_t ranks) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  return ranks > 0 && bytes > kMost / ranks ? kMost : bytes * ranks;
+}
 
 }  // namespace
 
@@ -28,13 +36,17 @@ absl::StatusOr<CommandProcess> CommandProcess::Start(const Runner& runner,
   // On a GPU the framework's own allocator holds the memory, which no limit of the host bounds.
   const int64_t limit =
       plan.device == planner::DeviceKind::kCpu ? plan.memory_limit_bytes.value_or(0) : 0;
+  std::optional<guard::RunGroup> group =
+      host.make_group ? host.make_group(OfAllRanks(limit, place.ranks)) : std::nullopt;
   ASSIGN_OR_RETURN(guard::GuardedProcess process,
-                   guard::GuardedProcess::Start({.guard = host.guard,
-                                                 .argv = std::move(command.argv),
-                                                 .environment = std::move(command.environment),
-                                                 .folder = folder.path(),
-                                                 .memory_limit_bytes = limit}));
-  return CommandProcess(std::move(folder), std::move(process), std::move(line));
+                   guard::GuardedProcess::Start(
+                       {.guard = host.guard,
+                        .argv = std::move(command.argv),
+                        .environment = std::move(command.environment),
+                        .folder = folder.path(),
+                        .memory_limit_bytes = group && group->limits_memory() ? 0 : limit,
+                        .cgroup = group ? group->path() : ""}));
+  return CommandProcess(std::move(folder), std::move(group), std::move(process), std::move(line));
 }
 
 std::vector<std::string> CommandProcess::ReadEvents() {

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "executor/command/rendered_command.h"
 #include "executor/command/run_folder.h"
 #include "executor/command/runner.h"
+#include "executor/guard/delegated_cgroup.h"
 #include "executor/guard/guarded_process.h"
 #include "executor/trial/rank_process.h"
 #include "executor/trial/trial.h"
@@ -54,10 +56,15 @@ class CommandProcess final : public trial::LocalProcess {
   const std::string& line() const { return line_; }
 
  private:
-  CommandProcess(RunFolder folder, guard::GuardedProcess process, std::string line)
-      : folder_(std::move(folder)), process_(std::move(process)), line_(std::move(line)) {}
+  CommandProcess(RunFolder folder, std::optional<guard::RunGroup> group,
+                 guard::GuardedProcess process, std::string line)
+      : folder_(std::move(folder)),
+        group_(std::move(group)),
+        process_(std::move(process)),
+        line_(std::move(line)) {}
 
   RunFolder folder_;
+  std::optional<guard::RunGroup> group_;  // ended after the process
   guard::GuardedProcess process_;
   std::string line_;
   bool ended_ = false;

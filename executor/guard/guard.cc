@@ -21,6 +21,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/system/unique_fd.h"
+#include "executor/guard/cgroup.h"
 #include "executor/guard/descendants.h"
 
 namespace meshwright::guard {
@@ -33,6 +34,7 @@ constexpr int kCannotExecute = 127;
 struct Command {
   char** argv;
   uint64_t memory_limit_bytes;
+  std::string cgroup;  // empty: none
 };
 
 void Report(std::string_view word, int number) {
@@ -41,7 +43,9 @@ void Report(std::string_view word, int number) {
   [[maybe_unused]] const ssize_t written = ::write(kReportFd, line.data(), line.size());
 }
 
-void EndAll() {
+// Kills the group first: no process that is started meanwhile escapes from that.
+void EndAll(const Command& command) {
+  if (!command.cgroup.empty()) KillCgroup(command.cgroup);
   EndDescendants(kPatience, [](pid_t pid) { Report(kStillThere, pid); });
 }
 
@@ -115,17 +119,23 @@ std::optional<int> WatchChild(pid_t child, int signals, int peer) {
   }
 }
 
-void LimitMemory(uint64_t bytes) {
+void LimitData(uint64_t bytes) {
   if (bytes == 0) return;
   const rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
   ::setrlimit(RLIMIT_DATA, &limit);
 }
 
+// Enters the command's group, if it has one. Returns whether the command may run.
+bool EnterGroup(const Command& command) {
+  if (!command.cgroup.empty()) errno = EnterCgroup(command.cgroup);
+  return command.cgroup.empty() || errno == 0;
+}
+
 // In the command's process: becomes the command, or writes errno to `failure`.
 [[noreturn]] void Execute(const Command& command, pid_t guard, int failure) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() == guard) {
-    LimitMemory(command.memory_limit_bytes);
+  if (::getppid() == guard && EnterGroup(command)) {
+    LimitData(command.memory_limit_bytes);
     const sigset_t signals = WatchedSignals();
     ::sigprocmask(SIG_UNBLOCK, &signals, nullptr);
     ::execvp(command.argv[0], command.argv);
@@ -154,29 +164,45 @@ std::optional<pid_t> StartCommand(const Command& command) {
   return std::nullopt;
 }
 
+// Ends the output of a command that its group's limit ended with a sentence on that.
+void TellMemoryLimit(const Command& command) {
+  const std::string sentence = MemoryLimitKills(command.cgroup);
+  if (sentence.empty()) return;
+  // The command's last line may lack its end.
+  const std::string line = absl::StrCat("\n", sentence, "\n");
+  [[maybe_unused]] const ssize_t written = ::write(STDOUT_FILENO, line.data(), line.size());
+}
+
 // The inner process of the guard.
 void GuardCommand(const Command& command, int peer) {
   BecomeSubreaper();
   const UniqueFd signals = WatchSignals();
+  std::optional<int> status;
   if (const std::optional<pid_t> pid = StartCommand(command)) {
-    const std::optional<int> status = WatchChild(*pid, signals.get(), peer);
+    status = WatchChild(*pid, signals.get(), peer);
     if (status && WIFEXITED(*status)) Report(kExited, WEXITSTATUS(*status));
     if (status && WIFSIGNALED(*status)) Report(kSignalled, WTERMSIG(*status));
   }
-  EndAll();
+  EndAll(command);
+  if (command.cgroup.empty()) return;
+  if (status) TellMemoryLimit(command);
+  RemoveCgroup(command.cgroup, kPatience);
 }
 
 }  // namespace
 
 int GuardMain(int argc, char** argv) {
   constexpr int kLimitArgument = 2;
-  constexpr int kCommandArgument = 3;
+  constexpr int kGroupArgument = 3;
+  constexpr int kCommandArgument = 4;
   Command command{};
   if (argc <= kCommandArgument ||
       !absl::SimpleAtoi(argv[kLimitArgument], &command.memory_limit_bytes)) {
-    std::fprintf(stderr, "usage: meshwright guard MEMORY_LIMIT_BYTES COMMAND [ARGUMENT]...\n");
+    std::fprintf(stderr,
+                 "usage: meshwright guard MEMORY_LIMIT_BYTES CGROUP COMMAND [ARGUMENT]...\n");
     return 2;
   }
+  command.cgroup = argv[kGroupArgument];
   command.argv = argv + kCommandArgument;
   for (const int fd : {kControlFd, kReportFd}) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   if (!BecomeSubreaper()) Report(kCannotStart, errno);
@@ -194,7 +220,9 @@ int GuardMain(int argc, char** argv) {
   }
   life->read.Close();
   WatchChild(inner, signals.get(), /*peer=*/-1);
-  EndAll();
+  EndAll(command);
+  // The inner process has removed the group unless it was killed.
+  if (!command.cgroup.empty()) RemoveCgroup(command.cgroup, kPatience);
   return 0;
 }
 

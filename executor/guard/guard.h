@@ -10,6 +10,10 @@
 // - it gets SIGTERM, SIGINT or SIGHUP.
 // The guard ends after all of these processes have ended.
 //
+// Where the agent has made a control group for the command, the command is in it and the guard is
+// not: the kernel then ends processes that the guard might lose, and a memory limit that ends the
+// command leaves the guard to tell of it, as the last line of the command's output.
+//
 // The agent's side of this protocol is GuardedProcess (executor/guard/guarded_process.h).
 #pragma once
 
@@ -29,9 +33,10 @@ inline constexpr char kExited[] = "exited";             // the command's exit co
 inline constexpr char kSignalled[] = "signalled";       // the signal that ended the command
 inline constexpr char kStillThere[] = "still_there";    // pid of a process that does not end
 
-// Runs the guard. `argv` is PROGRAM guard MEMORY_LIMIT_BYTES COMMAND [ARGUMENT]…; the limit is the
-// most private memory (RLIMIT_DATA) of each process of the command, 0 for no limit. Returns the
-// exit code: 0, or 2 for wrong arguments. REQUIRES: the process has one thread.
+// Runs the guard. `argv` is PROGRAM guard MEMORY_LIMIT_BYTES CGROUP COMMAND [ARGUMENT]…. The limit
+// is the most private memory (RLIMIT_DATA) of each process of the command, 0 for no limit. CGROUP
+// is the folder of the command's control group (executor/guard/cgroup.h), an empty text for none.
+// Returns the exit code: 0, or 2 for wrong arguments. REQUIRES: the process has one thread.
 int GuardMain(int argc, char** argv);
 
 }  // namespace meshwright::guard

@@ -25,7 +25,7 @@ absl::StatusOr<pid_t> SpawnGuard(const GuardedLaunch& launch, const UniqueFd& co
   const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const UniqueFd input(::fcntl(null.get(), F_DUPFD_CLOEXEC, kFirstSpawnSource));
   std::vector<std::string> arguments = {launch.guard, kGuardCommand,
-                                        absl::StrCat(launch.memory_limit_bytes)};
+                                        absl::StrCat(launch.memory_limit_bytes), launch.cgroup};
   arguments.insert(arguments.end(), launch.argv.begin(), launch.argv.end());
   return Spawn({.path = launch.guard,
                 .arguments = std::move(arguments),

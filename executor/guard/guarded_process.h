@@ -23,6 +23,7 @@ struct GuardedLaunch {
   std::vector<std::string> environment;  // NAME=VALUE; the command gets no other variables
   std::string folder;                    // the command's working folder
   int64_t memory_limit_bytes = 0;        // private memory of each of its processes; 0: no limit
+  std::string cgroup = {};               // folder of the command's control group; empty: none
 };
 
 enum class EndKind : uint8_t {

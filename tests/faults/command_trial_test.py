@@ -7,6 +7,7 @@ The framework is a stand-in without Torch, whose ranks are in sessions of their 
 Usage: command_trial_test.py FOLDER_OF_BINARIES [unittest's arguments]
 """
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -135,6 +136,72 @@ class CommandTrialTest(command_kills.CommandKills):
         for whom in ("outer guard", "inner guard", "launcher", "rank", "server", "agent"):
             self.kill_while_it_runs("s", whom)
         self.finish("s", trials)
+
+    def delegated_group(self) -> pathlib.Path:
+        """A cgroup below this process's own that counts as delegated; the test is skipped where none can be made."""
+        mounts = [line.split() for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines() if " - cgroup2 " in line]
+        own = [line[3:] for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::/")]
+        if not mounts or not own:
+            self.skipTest("no cgroup v2 is mounted here")
+        group = pathlib.Path(mounts[0][4] + own[0]) / self.folder.name
+        try:
+            group.mkdir()
+            self.addCleanup(self.remove_group, group)
+            os.setxattr(group, "user.delegate", b"1")
+        except OSError as error:
+            self.skipTest(f"no cgroup can be made here: {error}")
+        return group
+
+    @staticmethod
+    def remove_group(group: pathlib.Path) -> None:
+        (group / "cgroup.kill").write_text("1")
+        faults.await_true("the group is empty", lambda: "populated 0" in (group / "cgroup.events").read_text())
+        for below in [*group.iterdir(), group]:
+            if below.is_dir():
+                below.rmdir()
+
+    def test_a_command_runs_in_a_group_of_its_own_where_one_was_delegated(self):
+        group = self.delegated_group()
+        self.serve()
+        enter = lambda: (group / "cgroup.procs").write_text("0")
+        agent = self.connected_agent("a", "--runner", f"stand-in={self.runner}", preexec_fn=enter)
+        self.assertTrue(agent.lines(f"get cgroups below {group}"), agent.tail())
+        runs = lambda: list(group.glob("run-*"))
+
+        def processes_in(folder: pathlib.Path) -> list[int]:
+            return [int(pid) for pid in (folder / "cgroup.procs").read_text().split()]
+
+        self.start_runner_sweep("hung", trials=1, behaviour="hang")
+        faults.await_true("ranks run", lambda: len(self.ranks()) == 2)
+        self.assertEqual(sorted(processes_in(runs()[0])), sorted(self.ours()), "the command, without its guard")
+        self.ask("sweep", "cancel", "hung")
+        faults.await_true("nothing of it remains", lambda: not self.ours() and not runs())
+        self.runner_agent("b")  # to which a trial whose command was killed goes
+        self.start_runner_sweep("s", trials=4, steps=20)
+        self.kill_while_it_runs("s", "outer guard")
+        self.kill_while_it_runs("s", "inner guard")
+        self.finish("s", 4)
+        self.assertEqual(runs(), [])
+
+    def test_runs_of_an_agent_that_was_killed_with_its_guards_end_when_it_starts_again(self):
+        group = self.delegated_group()
+        self.serve()
+        enter = lambda: (group / "cgroup.procs").write_text("0")
+        agent = self.connected_agent("a", "--runner", f"stand-in={self.runner}", preexec_fn=enter)
+        self.start_runner_sweep("s", trials=1, behaviour="hang")
+        faults.await_true("ranks run", lambda: len(self.ranks()) == 2)
+        victims = [*self.guards(agent), agent.pid]
+        left = self.ranks()
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for victim in victims:
+                os.kill(victim, number)
+        agent.wait()
+        self.assertEqual(self.ranks(), left, "nobody was left to end them")
+        self.connected_agent("a", "--runner", f"stand-in={self.runner}", preexec_fn=enter)
+        self.assertFalse(set(left) & set(self.ranks()), "they ended before the agent took any trial")
+        self.ask("sweep", "cancel", "s")
+        faults.await_true("nothing of it remains", lambda: not self.ours() and not list(group.glob("run-*")))
+        self.stop_everything()
 
     def test_an_agent_without_the_runner_gets_no_trial_of_it(self):
         self.serve()

@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -143,6 +145,36 @@ TEST_F(CommandTrialTest, MemoryLimitsAreOfEachProcess) {
   const trial::TrialResult result = Run("python3 -c 'x = bytearray(200 << 20)'");
   EXPECT_EQ(result.outcome, TrialOutcome::kOom) << result.message;
   EXPECT_EQ(result.oom->limit_bytes, int64_t{100} << 20);
+}
+
+TEST_F(CommandTrialTest, AGroupLimitsTheMemoryOfAllRanksTogetherInPlaceOfEachProcess) {
+  // A plain folder stands for the group, after its limit was reached.
+  const std::string group = folder_ + "/group";
+  std::filesystem::create_directory(group);
+  std::ofstream(group + "/cgroup.procs");
+  std::ofstream(group + "/memory.max") << "209715200\n";
+  std::ofstream(group + "/memory.events") << "oom 1\noom_kill 2\n";
+  int64_t asked = 0;
+  bool limits = true;
+  host_.make_group = [&](int64_t memory_limit_bytes) -> std::optional<guard::RunGroup> {
+    asked = memory_limit_bytes;
+    return guard::RunGroup(group, limits);
+  };
+  plan_.memory_limit_bytes = int64_t{100} << 20;
+  const trial::TrialResult result = Run("echo data $(ulimit -d); kill -9 $$");
+  EXPECT_EQ(asked, int64_t{200} << 20) << "for two ranks";
+  EXPECT_THAT(result.log_end, HasSubstr("data unlimited"));
+  EXPECT_EQ(result.outcome, TrialOutcome::kOom) << result.message;
+  EXPECT_THAT(result.message, HasSubstr("reached the limit of 209715200 bytes"));
+  EXPECT_EQ(result.oom->limit_bytes, int64_t{100} << 20) << "of a rank";
+  limits = false;
+  EXPECT_THAT(Run("echo data $(ulimit -d); exit 1").log_end, HasSubstr("data 102400"));
+}
+
+TEST_F(CommandTrialTest, WithoutAGroupToBeHadTheLimitIsOfEachProcess) {
+  host_.make_group = [](int64_t) { return std::nullopt; };
+  plan_.memory_limit_bytes = int64_t{100} << 20;
+  EXPECT_THAT(Run("echo data $(ulimit -d); exit 1").log_end, HasSubstr("data 102400"));
 }
 
 TEST_F(CommandTrialTest, AFolderThatCantBeMadeIsAFaultOfTheInfrastructure) {

@@ -7,99 +7,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <functional>
+#include <cerrno>
 #include <string>
-#include <thread>
-#include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "executor/guard/descendants.h"
+#include "tests/executor/guard/guarded_commands.h"
 
 namespace meshwright::guard {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kLimit(20'000);
-
-GuardedLaunch Shell(const std::string& script) {
-  const char* const folder = std::getenv("MESHWRIGHT_BIN_DIR");
-  return {
-      .guard = absl::StrCat(folder == nullptr ? "." : folder, "/../tests/meshwright-test-guard"),
-      .argv = {"/bin/sh", "-c", script},
-      .environment = {"PATH=/usr/bin:/bin", "MARK=guarded"},
-      .folder = "/"};
-}
-
-bool Eventually(const std::function<bool()>& holds) {
-  const auto until = Clock::now() + kLimit;
-  while (Clock::now() < until) {
-    if (holds()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
-}
-
-// Runs to the end. Returns the output.
-std::string Finish(GuardedProcess& process) {
-  std::string output;
-  EXPECT_TRUE(Eventually([&] {
-    const bool ended = process.TryReap();
-    output += process.ReadOutput();
-    return ended;
-  }));
-  return output;
-}
-
-GuardedProcess Start(const GuardedLaunch& launch) {
-  absl::StatusOr<GuardedProcess> process = GuardedProcess::Start(launch);
-  EXPECT_TRUE(process.ok()) << process.status();
-  return *std::move(process);
-}
-
-// Reads until the command has printed `count` process ids, one a line.
-std::vector<pid_t> ReadPids(GuardedProcess& process, size_t count) {
-  std::string output;
-  std::vector<pid_t> pids;
-  EXPECT_TRUE(Eventually([&] {
-    output += process.ReadOutput();
-    return static_cast<size_t>(std::count(output.begin(), output.end(), '\n')) >= count;
-  })) << output;
-  for (const auto line : absl::StrSplit(output, '\n', absl::SkipEmpty())) {
-    pid_t pid = 0;
-    EXPECT_TRUE(absl::SimpleAtoi(line, &pid)) << line;
-    pids.push_back(pid);
-  }
-  return pids;
-}
-
-// Whether a process runs; a zombie does not.
-bool Runs(pid_t pid) {
-  std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
-  std::string text;
-  if (!std::getline(file, text)) return false;
-  const size_t name_end = text.rfind(')');
-  return name_end != std::string::npos && text[name_end + 2] != 'Z';
-}
-
-bool AllEnd(const std::vector<pid_t>& pids) {
-  return Eventually([&] { return std::none_of(pids.begin(), pids.end(), Runs); });
-}
-
-// A command whose ranks are in sessions of their own, as torchrun's are, with grandchildren that
-// lost their parents. It prints the ids of four processes.
-constexpr char kRanks[] =
-    "setsid sh -c 'echo $$; sleep 600' & setsid sh -c 'echo $$; sleep 600' & "
-    "sh -c 'setsid sleep 600 & echo $!'; sh -c 'nohup sleep 600 >/dev/null 2>&1 & echo $!'; wait";
-constexpr size_t kRankCount = 4;
 
 TEST(GuardedProcessTest, ACommandThatEndsTellsItsExitCodeAndItsOutput) {
   GuardedProcess process = Start(Shell("echo out; echo err >&2; exit 7"));

@@ -21,6 +21,7 @@
 #include "executor/command/command_trial.h"
 #include "executor/gang/gang_runner.h"
 #include "executor/gang/own_address.h"
+#include "executor/guard/delegated_cgroup.h"
 #include "executor/host/cores.h"
 #include "executor/host/host.h"
 #include "executor/host/host_load.h"
@@ -281,6 +282,31 @@ absl::StatusOr<std::string> AddressOf(const AgentFlags& flags, const agent::Agen
   return "";
 }
 
+// Lets each run of a command have a control group of its own, if the system delegated one to this
+// process. Nobody needs it: without one, what is said is all that becomes of it.
+void UseDelegatedCgroup(const agent::AgentOptions& options, command::CommandHost& host) {
+  absl::StatusOr<guard::DelegatedCgroup> taken = guard::DelegatedCgroup::Take();
+  if (!taken.ok()) {
+    SayOfAgent(options, LogLevel::kInfo,
+               absl::StrCat("commands of runners get no cgroups: ", taken.status().message()));
+    return;
+  }
+  SayOfAgent(options, LogLevel::kInfo,
+             absl::StrCat("commands of runners get cgroups below ", taken->path(),
+                          taken->limits_memory() ? ", which limit their memory"
+                                                 : ", which has no controller of memory"));
+  host.make_group =
+      [cgroup = std::make_shared<guard::DelegatedCgroup>(*std::move(taken)), log = options.log,
+       name = options.name](int64_t memory_limit_bytes) -> std::optional<guard::RunGroup> {
+    absl::StatusOr<guard::RunGroup> run = cgroup->MakeRun(memory_limit_bytes);
+    if (run.ok()) return *std::move(run);
+    log({.level = LogLevel::kWarning,
+         .message = absl::StrCat("a command runs without a cgroup: ", run.status().message()),
+         .about = {.agent = name}});
+    return std::nullopt;
+  };
+}
+
 absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
   QuietGrpcLog();
   if (flags.benchmark && flags.no_benchmark) {
@@ -293,6 +319,7 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
   RETURN_IF_ERROR(RenameField(Validate(PlanOf(flags, options)), "budget_s", "benchmark_budget_s"));
   command::CommandHost command_host = HostOfCommands(context);
+  if (!runners.empty()) UseDelegatedCgroup(options, command_host);
   std::random_device entropy;
   std::optional<agent::StateDir> state;
   if (const std::string folder =

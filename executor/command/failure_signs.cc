@@ -12,7 +12,9 @@ constexpr double kMostRequestedBytes = 1e15;
 
 struct Signs {
   // torch: "CUDA out of memory. Tried to allocate 2.00 GiB", "DefaultCPUAllocator: can't allocate
-  // memory: you tried to allocate 64 bytes"; Python: MemoryError; the C++ runtime: std::bad_alloc.
+  // memory: you tried to allocate 64 bytes"; Python: MemoryError; the C++ runtime: std::bad_alloc;
+  // the guard, of a cgroup's limit: "out of memory: the kernel killed 2 of the command's
+  // processes".
   RE2 out_of_memory{
       R"((?i)out of memory|OutOfMemoryError|can't allocate memory|cannot allocate memory|\bMemoryError\b|std::bad_alloc)"};
   RE2 requested{R"((?i)tried to allocate ([\d.]+)\s*(bytes|[KMGT]iB))"};

@@ -139,8 +139,9 @@ class CommandTrialTest(command_kills.CommandKills):
 
     def delegated_group(self) -> pathlib.Path:
         """A cgroup below this process's own that counts as delegated; the test is skipped where none can be made."""
-        mounts = [line.split() for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines() if " - cgroup2 " in line]
-        own = [line[3:] for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::/")]
+        lines = lambda name: pathlib.Path("/proc/self", name).read_text().splitlines()
+        mounts = [line.split() for line in lines("mountinfo") if " - cgroup2 " in line]
+        own = [line[3:] for line in lines("cgroup") if line.startswith("0::/")]
         if not mounts or not own:
             self.skipTest("no cgroup v2 is mounted here")
         group = pathlib.Path(mounts[0][4] + own[0]) / self.folder.name
@@ -173,14 +174,15 @@ class CommandTrialTest(command_kills.CommandKills):
 
         self.start_runner_sweep("hung", trials=1, behaviour="hang")
         faults.await_true("ranks run", lambda: len(self.ranks()) == 2)
-        self.assertEqual(sorted(processes_in(runs()[0])), sorted(self.ours()), "the command, without its guard")
+        command = [*self.launchers(), *self.ranks()]
+        self.assertEqual(sorted(processes_in(runs()[0])), sorted(command), "the command, without its guard")
         self.ask("sweep", "cancel", "hung")
         faults.await_true("nothing of it remains", lambda: not self.ours() and not runs())
         self.runner_agent("b")  # to which a trial whose command was killed goes
-        self.start_runner_sweep("s", trials=4, steps=20)
+        self.start_runner_sweep("s", trials=10, steps=20)
         self.kill_while_it_runs("s", "outer guard")
         self.kill_while_it_runs("s", "inner guard")
-        self.finish("s", 4)
+        self.finish("s", 10)
         self.assertEqual(runs(), [])
 
     def test_runs_of_an_agent_that_was_killed_with_its_guards_end_when_it_starts_again(self):
@@ -190,15 +192,17 @@ class CommandTrialTest(command_kills.CommandKills):
         agent = self.connected_agent("a", "--runner", f"stand-in={self.runner}", preexec_fn=enter)
         self.start_runner_sweep("s", trials=1, behaviour="hang")
         faults.await_true("ranks run", lambda: len(self.ranks()) == 2)
-        victims = [*self.guards(agent), agent.pid]
-        left = self.ranks()
+        # A stopped process whose parent in its group is killed goes on, so children come first.
+        victims = [*reversed(self.guards(agent)), agent.pid]
+        ran = set(self.ranks())
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for victim in victims:
                 os.kill(victim, number)
         agent.wait()
-        self.assertEqual(self.ranks(), left, "nobody was left to end them")
+        # A rank that prints meets a closed pipe.
+        self.assertTrue(ran & set(self.ranks()), "nobody is left to end the other one")
         self.connected_agent("a", "--runner", f"stand-in={self.runner}", preexec_fn=enter)
-        self.assertFalse(set(left) & set(self.ranks()), "they ended before the agent took any trial")
+        self.assertFalse(ran & set(self.ranks()), "it ended before the agent took any trial")
         self.ask("sweep", "cancel", "s")
         faults.await_true("nothing of it remains", lambda: not self.ours() and not list(group.glob("run-*")))
         self.stop_everything()

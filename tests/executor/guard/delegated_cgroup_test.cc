@@ -151,8 +151,9 @@ TEST_F(DelegatedCgroupTest, NothingRemainsIfBothProcessesOfTheGuardAreKilledAtOn
     pids = ReadPids(process, kRankCount);
     const std::vector<ProcessId> below = DescendantsOf(process.pid());
     ASSERT_FALSE(below.empty());
+    // A stopped process whose parent in its group is killed goes on, so the inner one comes first.
     for (const int signal : {SIGSTOP, SIGKILL}) {
-      for (const pid_t guard : {process.pid(), below.front().pid}) ::kill(guard, signal);
+      for (const pid_t guard : {below.front().pid, process.pid()}) ::kill(guard, signal);
     }
     EXPECT_TRUE(Eventually([&] { return process.TryReap(); }));
     EXPECT_TRUE(std::any_of(pids.begin(), pids.end(), Runs)) << "the guard's work is left";

@@ -40,6 +40,13 @@ LogReader ReaderOf(const trial::TrialPlan& plan, const Runner& runner) {
   return *std::move(reader);
 }
 
+// Returns the values of the steps that the plan asks for. A command goes on until it is ended, so
+// further steps may have been read together with the last one.
+std::vector<double> AskedFor(std::vector<double> values, const trial::TrialPlan& plan) {
+  values.resize(std::min(values.size(), static_cast<size_t>(plan.steps)));
+  return values;
+}
+
 double SecondsSince(LogClock::time_point then, LogClock::time_point now) {
   return std::chrono::duration<double>(now - then).count();
 }
@@ -166,8 +173,8 @@ trial::TrialResult CommandRun::Measured() const {
   trial::TrialResult result;
   result.host = host::HostName();
   result.worker_version = trial::VersionOf(*plan_.runner);
-  result.step_times_s = steps_.TimesS();
-  result.losses = steps_.Losses();
+  result.step_times_s = AskedFor(steps_.TimesS(), plan_);
+  result.losses = AskedFor(steps_.Losses(), plan_);
   result.log_end = LogEnd();
   trial::RankResult rank;
   rank.peak_bytes = steps_.peak_bytes().value_or(0);

@@ -66,6 +66,20 @@ TEST_F(CommandRunTest, EnoughStepsAreAMeasurementWithoutTheFirst) {
   EXPECT_EQ(result.worker_version, "runner r aaaaaaaaaaaaaaaa");
 }
 
+TEST_F(CommandRunTest, StepsThatAreReadTogetherWithTheLastOneDoNotCount) {
+  CommandRun run = NewRun();
+  std::string output;
+  for (const int step : {1, 2, 3, 4, 5}) {
+    absl::StrAppend(&output, "{\"step\": ", step, ", \"step_s\": ", step, ", \"loss\": 2}\n");
+  }
+  run.Take(output, At(1));
+  ASSERT_EQ(run.Judge(At(1)), Verdict::kMeasured);
+  const trial::TrialResult result = run.Conclude(Verdict::kMeasured);
+  EXPECT_THAT(result.step_times_s, ElementsAre(1.0, 2.0, 3.0));
+  EXPECT_EQ(result.losses.size(), 3U) << "a server refuses more than the plan asked for";
+  EXPECT_DOUBLE_EQ(result.step_s, 2.5);
+}
+
 TEST_F(CommandRunTest, TheWarmUpIsDropped) {
   runner_.warm_up_steps = 3;
   CommandRun run = NewRun();

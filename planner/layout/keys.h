@@ -238,8 +238,8 @@ inline constexpr std::array kLayoutKeys = {
          .change_order = 31,
          .beside = true,
          .column = "vpp",
-         .help = "chunks into which the layers of a pipeline rank (without pp: all layers) are "
-                 "split; the schedule takes them in turn"}),
+         .help = "number of chunks that a pipeline rank's layers are split into (without pp, one "
+                 "rank has all layers); the schedule loops over them"}),
     layout_key::Count<&Layout::zero>(
         {.name = "zero",
          .text = KeyText::kPrinted,

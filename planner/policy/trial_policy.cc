@@ -197,8 +197,8 @@ std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& option
           " is reached",
           choice.gain
               ? absl::StrFormat(
-                    "; with estimates corrected by these trials, a layout that was not measured is "
-                    "expected to be faster than the best by %.2g %%",
+                    ", although a layout that was not measured is expected to be faster than the "
+                    "best by %.2g %% (by estimates that these trials corrected)",
                     gain())
               : std::string());
     case TrialStop::kNothingFits:

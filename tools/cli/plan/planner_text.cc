@@ -141,10 +141,10 @@ std::string AttentionText(const planner::RestsOn& rests_on) {
 }
 
 std::string BriefEvidence(const planner::RestsOn& rests_on) {
-  std::string text =
-      absl::StrCat("Efficiencies (reached shares of peak rates) of ", rests_on.cluster.name, " ",
-                   OriginText(rests_on.cluster), ", those of ", rests_on.framework.name, " ",
-                   OriginText(rests_on.framework), WhoseRuns(rests_on), ".");
+  std::string text = absl::StrCat("Efficiencies (shares of peak rates): those of the hardware (",
+                                  rests_on.cluster.name, ") ", OriginText(rests_on.cluster),
+                                  ", those of the framework (", rests_on.framework.name, ") ",
+                                  OriginText(rests_on.framework), WhoseRuns(rests_on), ".");
   std::vector<std::string> reasons = rests_on.uncovered;
   const std::string never = NeverMeasured(rests_on);
   if (!never.empty()) reasons.insert(reasons.begin(), never);

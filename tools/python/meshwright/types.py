@@ -89,8 +89,8 @@ class LayoutAxes(TypedDict):
     ep: ranks of a stage that hold different experts
     etp: ranks that share each expert's matrices
     mb: sequences in a micro-batch
-    vpp: chunks into which the layers of a pipeline rank (without pp: all layers) are split; the schedule takes them in
-        turn
+    vpp: number of chunks that a pipeline rank's layers are split into (without pp, one rank has all layers); the
+        schedule loops over them
     zero: data-parallel ranks shard: 1 optimizer, 2 gradients too, 3 weights too
     sp: 1: sequence parallelism, which splits the activations around norms over the tp ranks
     rc: what the backward recomputes: none, selective, full, block:N (N layers of each rank, or of each of its vpp
@@ -1706,8 +1706,8 @@ class EstimateAnswerAxes(TypedDict):
     ep: ranks of a stage that hold different experts
     etp: ranks that share each expert's matrices
     mb: sequences in a micro-batch
-    vpp: chunks into which the layers of a pipeline rank (without pp: all layers) are split; the schedule takes them in
-        turn
+    vpp: number of chunks that a pipeline rank's layers are split into (without pp, one rank has all layers); the
+        schedule loops over them
     zero: data-parallel ranks shard: 1 optimizer, 2 gradients too, 3 weights too
     sp: 1: sequence parallelism, which splits the activations around norms over the tp ranks
     rc: what the backward recomputes: none, selective, full, block:N (N layers of each rank, or of each of its vpp
@@ -2925,8 +2925,8 @@ class RecommendAnswerNearestAxes(TypedDict):
     ep: ranks of a stage that hold different experts
     etp: ranks that share each expert's matrices
     mb: sequences in a micro-batch
-    vpp: chunks into which the layers of a pipeline rank (without pp: all layers) are split; the schedule takes them in
-        turn
+    vpp: number of chunks that a pipeline rank's layers are split into (without pp, one rank has all layers); the
+        schedule loops over them
     zero: data-parallel ranks shard: 1 optimizer, 2 gradients too, 3 weights too
     sp: 1: sequence parallelism, which splits the activations around norms over the tp ranks
     rc: what the backward recomputes: none, selective, full, block:N (N layers of each rank, or of each of its vpp

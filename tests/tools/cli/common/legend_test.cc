@@ -31,8 +31,8 @@ std::string WordsOf(const std::vector<std::string>& texts) {
 TEST(Legend, SaysAKeyOnceAndInTheOrderOfTheText) {
   EXPECT_THAT(WordsOf({"pp2.vpp3.stages=4+4x6+4", "dp8.mb2", "pp2.dp4.vpp2.mb2"}),
               Eq("\nmb      sequences in a micro-batch\n"
-                 "vpp     chunks into which the layers of a pipeline rank (without pp: all layers)\n"
-                 "        are split; the schedule takes them in turn\n"
+                 "vpp     number of chunks that a pipeline rank's layers are split into (without\n"
+                 "        pp, one rank has all layers); the schedule loops over them\n"
                  "stages  layers of each stage or vpp chunk in order (4+4x6+4: one of 4 layers,\n"
                  "        four of 6, one of 4); absent: the framework's own split\n"));
 }

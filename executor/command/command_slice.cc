@@ -18,8 +18,8 @@ constexpr std::array kOwnParts = {TimePart::kCompute, TimePart::kRecompute, Time
 
 }  // namespace
 
-void ComposeStep(const trial::TrialPlan& plan, const ModelledStep& modelled,
-                 trial::TrialResult& result) {
+void ComposeSlice(const trial::TrialPlan& plan, const ModelledStep& modelled,
+                  trial::TrialResult& result) {
   trial::SliceResult slice;
   slice.cluster = modelled.cluster;
   const int32_t stage = static_cast<int32_t>(plan.layout.pp) - 1;
@@ -51,7 +51,7 @@ trial::TrialResult RunCommandSlice(const trial::TrialPlan& plan, const Runner& r
   trial::TrialPlan slice_plan = plan;
   slice_plan.slice = true;
   trial::TrialResult result = RunCommandTrial(slice_plan, SliceRunner(runner), host, options);
-  if (result.outcome == trial::TrialOutcome::kOk) ComposeStep(plan, modelled, result);
+  if (result.outcome == trial::TrialOutcome::kOk) ComposeSlice(plan, modelled, result);
   return result;
 }
 

@@ -32,7 +32,7 @@ trial::TrialResult RunCommandSlice(const trial::TrialPlan& plan, const Runner& r
 // Replaces the step that a rank took alone by that of all ranks: the rank's time, the modelled
 // exposed communication and wait for stragglers, and the modelled bubble times the ratio of the
 // rank's time to its modelled one. Communication that is modelled as hidden stays hidden.
-void ComposeStep(const trial::TrialPlan& plan, const ModelledStep& modelled,
-                 trial::TrialResult& result);
+void ComposeSlice(const trial::TrialPlan& plan, const ModelledStep& modelled,
+                  trial::TrialResult& result);
 
 }  // namespace meshwright::command

@@ -20,7 +20,8 @@ class Forwarding {
   // Waits briefly for input. Then handles the leader's frames, and sends pending events and exits
   // to the leader.
   void Step();
-  // Kills the processes that still run and reports how they ended. Takes at most `limit`.
+  // Kills the processes that still run and reports how they ended, for which it waits at most
+  // `limit`.
   void EndAll(std::chrono::milliseconds limit);
 
  private:

@@ -62,8 +62,8 @@ class DelegatedCgroup {
       : path_(std::move(path)), lock_(std::move(lock)), limits_memory_(limits_memory) {}
 
   std::string path_;
-  UniqueFd
-      lock_;  // held for this object's lifetime; the kernel releases it if the process is killed
+  // Held for this object's lifetime. The kernel releases it if the process is killed.
+  UniqueFd lock_;
   bool limits_memory_;
 };
 

@@ -58,9 +58,17 @@ std::vector<db::AttemptMember> DivideEvenly(int64_t ranks, const Agents& agents)
   return {};
 }
 
+// Divides the sweep's ranks over agents that reach each other, which are ordered by devices, most
+// first.
+std::vector<db::AttemptMember> DivideInCircle(const ActiveSweep& sweep, int64_t tp,
+                                              const Agents& circle) {
+  if (!sweep.runner().empty()) return DivideEvenly(sweep.devices(), circle);
+  std::vector<db::AttemptMember> members = DivideInOrder(sweep.devices(), tp, circle);
+  return members.empty() ? DivideInOrder(sweep.devices(), 1, circle) : members;
+}
+
 std::vector<db::AttemptMember> DivideOverSeveral(const ActiveSweep& sweep, int64_t tp,
                                                  const Agents& agents) {
-  const int64_t ranks = sweep.devices();
   std::map<std::string, Agents> circles;
   for (const AgentInfo* agent : agents) circles[CircleOf(*agent)].push_back(agent);
   std::vector<db::AttemptMember> best;
@@ -68,9 +76,7 @@ std::vector<db::AttemptMember> DivideOverSeveral(const ActiveSweep& sweep, int64
     std::stable_sort(circle.begin(), circle.end(), [](const AgentInfo* a, const AgentInfo* b) {
       return a->devices > b->devices;
     });
-    std::vector<db::AttemptMember> members =
-        sweep.runner().empty() ? DivideInOrder(ranks, tp, circle) : DivideEvenly(ranks, circle);
-    if (members.empty() && sweep.runner().empty()) members = DivideInOrder(ranks, 1, circle);
+    std::vector<db::AttemptMember> members = DivideInCircle(sweep, tp, circle);
     if (members.empty() || (!best.empty() && best.size() <= members.size())) continue;
     best = std::move(members);
   }

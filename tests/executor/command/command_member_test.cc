@@ -2,12 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -17,7 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "planner/catalog/catalog.h"
+#include "tests/executor/command/script_command.h"
 #include "tests/executor/gang/memberships.h"
 
 namespace meshwright::command {
@@ -30,27 +28,9 @@ using trial::TrialOutcome;
 using trial::TrialResult;
 
 // Runs a shell script as the command of each of three nodes, which have 2, 1 and 1 ranks.
-class CommandMemberTest : public ::testing::Test {
+class CommandMemberTest : public ScriptCommandTest {
  protected:
-  CommandMemberTest() {
-    char name[] = "/tmp/command-member-XXXXXX";
-    folder_ = ::mkdtemp(name);
-    const char* const bin = std::getenv("MESHWRIGHT_BIN_DIR");
-    host_ = {.guard = absl::StrCat(bin == nullptr ? "." : bin, "/../tests/meshwright-test-guard"),
-             .work_folder = folder_,
-             .environment = [](const std::string& variable) -> std::optional<std::string> {
-               if (variable == "PATH") return "/usr/bin:/bin";
-               return std::nullopt;
-             }};
-    plan_.model = planner::FindModel("tinystories-15m").value();
-    plan_.layout = planner::ParseLayout("tp1.pp1.dp4.mb2").value();
-    plan_.training.seq_len = 128;
-    plan_.training.global_batch = 8;
-    plan_.steps = 2;
-    plan_.timeout_s = 30.0;
-    plan_.runner = trial::RunnerChoice{.name = "r", .hash = "h", .fields = {}};
-  }
-  ~CommandMemberTest() override { std::filesystem::remove_all(folder_); }
+  CommandMemberTest() : ScriptCommandTest("tp1.pp1.dp4.mb2") {}
 
   // In the script, $1 to $6 are node, nodes, ranks, world_size, address and port. Returns the
   // leader's result; `meanwhile` runs while the members do.
@@ -80,9 +60,6 @@ class CommandMemberTest : public ::testing::Test {
     return results_[0];
   }
 
-  std::string folder_;
-  CommandHost host_;
-  trial::TrialPlan plan_;
   std::atomic<bool> cancel_[3] = {false, false, false};
   std::vector<TrialResult> results_;
 };

@@ -2,14 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 
-#include "absl/strings/str_cat.h"
-#include "planner/catalog/catalog.h"
+#include "tests/executor/command/script_command.h"
 
 namespace meshwright::command {
 namespace {
@@ -19,20 +15,20 @@ using ::testing::HasSubstr;
 using trial::TrialOutcome;
 using trial::TrialResult;
 
-trial::TrialPlan SlicePlan(const std::string& layout) {
-  trial::TrialPlan plan;
-  plan.model = planner::FindModel("tinystories-15m").value();
-  plan.layout = planner::ParseLayout(layout).value();
-  plan.training.seq_len = 128;
-  plan.training.global_batch = 512;
-  plan.steps = 2;
-  plan.timeout_s = 30.0;
-  plan.peak_flops = 1e12;
-  plan.estimated_bytes.assign(static_cast<size_t>(plan.layout.pp), 700);
-  plan.estimated_bytes.back() = 900;
-  plan.runner = trial::RunnerChoice{.name = "r", .hash = "h", .fields = {}};
-  return plan;
-}
+class CommandSliceTest : public ScriptCommandTest {
+ protected:
+  CommandSliceTest() : ScriptCommandTest("dp512") {}
+
+  trial::TrialPlan SlicePlan(const std::string& layout) const {
+    trial::TrialPlan plan = plan_;
+    plan.layout = planner::ParseLayout(layout).value();
+    plan.training.global_batch = 512;
+    plan.peak_flops = 1e12;
+    plan.estimated_bytes.assign(static_cast<size_t>(plan.layout.pp), 700);
+    plan.estimated_bytes.back() = 900;
+    return plan;
+  }
+};
 
 ModelledStep SomeModelledStep() {
   ModelledStep modelled{.cluster = "h100", .part = {}};
@@ -55,9 +51,9 @@ TrialResult Alone(double step_s) {
   return result;
 }
 
-TEST(ComposeStep, TheRanksTimeIsMeasuredAndTheBubbleGrowsWithIt) {
+TEST_F(CommandSliceTest, TheRanksTimeIsMeasuredAndTheBubbleGrowsWithIt) {
   TrialResult result = Alone(4.0);
-  ComposeStep(SlicePlan("tp2.pp4.dp8"), SomeModelledStep(), result);
+  ComposeSlice(SlicePlan("tp2.pp4.dp8"), SomeModelledStep(), result);
   ASSERT_TRUE(result.slice.has_value());
   EXPECT_EQ(result.slice->cluster, "h100");
   EXPECT_DOUBLE_EQ(result.slice->step[TimePart::kCompute], 4.0);
@@ -66,34 +62,25 @@ TEST(ComposeStep, TheRanksTimeIsMeasuredAndTheBubbleGrowsWithIt) {
   EXPECT_DOUBLE_EQ(result.step_s, 4.0 + 1.0 + 0.125 + 0.25 + 0.0625);
 }
 
-TEST(ComposeStep, ThePeakIsTheLastStages) {
+TEST_F(CommandSliceTest, ThePeakIsTheLastStages) {
   TrialResult result = Alone(4.0);
-  ComposeStep(SlicePlan("tp2.pp4.dp8"), SomeModelledStep(), result);
+  ComposeSlice(SlicePlan("tp2.pp4.dp8"), SomeModelledStep(), result);
   ASSERT_EQ(result.slice->stages.size(), 1u);
   EXPECT_EQ(result.slice->stages.front().measured_rank, 3);
   EXPECT_EQ(result.slice->stages.front().peak_bytes, 1000);
   EXPECT_EQ(result.slice->stages.front().estimated_bytes, 900);
 }
 
-TEST(ComposeStep, UtilisationIsThatOfAllRanks) {
+TEST_F(CommandSliceTest, UtilisationIsThatOfAllRanks) {
   TrialResult one = Alone(4.0);
-  ComposeStep(SlicePlan("dp512"), SomeModelledStep(), one);
+  ComposeSlice(SlicePlan("dp512"), SomeModelledStep(), one);
   TrialResult slower = Alone(8.0);
-  ComposeStep(SlicePlan("dp512"), SomeModelledStep(), slower);
+  ComposeSlice(SlicePlan("dp512"), SomeModelledStep(), slower);
   ASSERT_GT(one.mfu_of_peak, 0.0);
   EXPECT_DOUBLE_EQ(one.mfu_of_peak * one.step_s, slower.mfu_of_peak * slower.step_s);
 }
 
-TEST(RunCommandSlice, TheLastRankRunsAloneByTheCommandForIt) {
-  char name[] = "/tmp/command-slice-XXXXXX";
-  const std::string folder = ::mkdtemp(name);
-  const char* const bin = std::getenv("MESHWRIGHT_BIN_DIR");
-  const CommandHost host{
-      .guard = absl::StrCat(bin == nullptr ? "." : bin, "/../tests/meshwright-test-guard"),
-      .work_folder = folder,
-      .environment = [](const std::string&) {
-        return std::optional<std::string>("/usr/bin:/bin");
-      }};
+TEST_F(CommandSliceTest, TheLastRankRunsAloneByTheCommandForIt) {
   Runner runner{.name = "r", .framework = "deepspeed", .argv = {"false"}};
   runner.pass = {"PATH"};
   runner.environment = {{"WHERE", "here"}};
@@ -105,12 +92,11 @@ TEST(RunCommandSlice, TheLastRankRunsAloneByTheCommandForIt) {
            "sh", "{ranks}"},
       .environment = {{"RANK", "{rank}"}, {"WORLD", "{world_size}"}}};
   const TrialResult result =
-      RunCommandSlice(SlicePlan("dp512"), runner, host, SomeModelledStep(), {});
+      RunCommandSlice(SlicePlan("dp512"), runner, host_, SomeModelledStep(), {});
   EXPECT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
   ASSERT_TRUE(result.slice.has_value());
   EXPECT_DOUBLE_EQ(result.slice->step[TimePart::kCompute], 4.0);
   EXPECT_THAT(result.command, HasSubstr("sh -c"));
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "planner/catalog/catalog.h"
+#include "tests/executor/command/script_command.h"
 
 namespace meshwright::command {
 namespace {
@@ -24,28 +24,9 @@ using ::testing::Not;
 using trial::TrialOutcome;
 
 // Runs shell scripts as commands.
-class CommandTrialTest : public ::testing::Test {
+class CommandTrialTest : public ScriptCommandTest {
  protected:
-  CommandTrialTest() {
-    char name[] = "/tmp/command-trial-XXXXXX";
-    folder_ = ::mkdtemp(name);
-    const char* const bin = std::getenv("MESHWRIGHT_BIN_DIR");
-    host_ = {.guard = absl::StrCat(bin == nullptr ? "." : bin, "/../tests/meshwright-test-guard"),
-             .work_folder = folder_,
-             .environment = [](const std::string& variable) -> std::optional<std::string> {
-               if (variable == "PATH") return "/usr/bin:/bin";
-               if (variable == "SECRET") return "not listed";
-               return std::nullopt;
-             }};
-    plan_.model = planner::FindModel("tinystories-15m").value();
-    plan_.layout = planner::ParseLayout("tp1.pp1.dp2.mb2.zero1").value();
-    plan_.training.seq_len = 128;
-    plan_.training.global_batch = 8;
-    plan_.steps = 2;
-    plan_.timeout_s = 30.0;
-    plan_.runner = trial::RunnerChoice{.name = "r", .hash = "h", .fields = {}};
-  }
-  ~CommandTrialTest() override { std::filesystem::remove_all(folder_); }
+  CommandTrialTest() : ScriptCommandTest("tp1.pp1.dp2.mb2.zero1") {}
 
   trial::TrialResult Run(const std::string& script, std::vector<std::string> further = {}) {
     Runner runner{.name = "r", .framework = "deepspeed", .argv = {"sh", "-c", script, "sh"}};
@@ -60,9 +41,6 @@ class CommandTrialTest : public ::testing::Test {
   // Whether nothing is left of the runs' folders.
   bool LeftNothing() const { return std::filesystem::is_empty(folder_); }
 
-  std::string folder_;
-  CommandHost host_;
-  trial::TrialPlan plan_;
   trial::TrialRunnerOptions options_;
   std::string export_to_;
   std::map<std::string, FieldRule> fields_;

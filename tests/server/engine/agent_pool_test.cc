@@ -1,8 +1,6 @@
 // How the ranks of a trial are divided over agents.
 #include "server/engine/agent_pool.h"
 
-#include <map>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
@@ -29,6 +27,8 @@ std::string TextOf(const std::vector<db::AttemptMember>& members) {
   return absl::StrJoin(texts, ", ");
 }
 
+const std::string kRunnerHash(64, '1');
+
 class AgentPoolTest : public testing::Test {
  protected:
   static ActiveSweep Sweep(int64_t devices, const std::string& layout = "l",
@@ -36,6 +36,22 @@ class AgentPoolTest : public testing::Test {
     std::vector<db::TrialSummary> summaries = SomeSummaries(1);
     summaries[0].layout = layout;
     return ActiveSweep(SweepOf(1, devices), summaries, attempts);
+  }
+  // A sweep whose trials a runner runs.
+  static ActiveSweep RunnerSweep(int64_t devices) {
+    db::SweepRecord record = SweepOf(1, devices);
+    record.runner = trial::VersionOf({.name = "r", .hash = kRunnerHash, .fields = {{"data", "a"}}});
+    return ActiveSweep(record, SomeSummaries(1), {});
+  }
+  // An agent with this runner, on which several agents may run a trial together if it `shares`.
+  static AgentInfo RunnerAgent(const std::string& name, int32_t devices, bool shares = false) {
+    AgentInfo agent = GangAgent(name, devices);
+    agent.runners = {{.name = "r",
+                      .hash = kRunnerHash,
+                      .framework = "",
+                      .export_to = "",
+                      .runs_on_several_nodes = shares}};
+    return agent;
   }
   void Connect(const AgentInfo& info) {
     agents_.Add({.info = info, .connection = ++connection_, .last_heard = Second(0)});
@@ -117,61 +133,28 @@ TEST_F(AgentPoolTest, OnlyAgentsOfOneVersionThatReachEachOtherShareATrial) {
 }
 
 TEST_F(AgentPoolTest, OnlyAgentsWithTheSweepsRunnerRunItsTrials) {
-  const trial::RunnerChoice choice{
-      .name = "r", .hash = std::string(64, '1'), .fields = {{"data", "a"}}};
-  db::SweepRecord record = SweepOf(1, 4);
-  record.runner = trial::VersionOf(choice);
-  const ActiveSweep sweep(record, SomeSummaries(1), {});
   AgentInfo other_file = GangAgent("a", 4);
   other_file.runners = {
       {.name = "r", .hash = std::string(64, '2'), .framework = "", .export_to = ""}};
-  AgentInfo small = GangAgent("b", 2);
-  small.runners = {{.name = "r", .hash = choice.hash, .framework = "", .export_to = ""}};
-  AgentInfo small_too = small;
-  small_too.name = "c";
-  ConnectAll({other_file, small, small_too, GangAgent("d", 4)});
-  EXPECT_EQ(Divided(sweep), "");
-  AgentInfo fits = GangAgent("e", 4);
-  fits.runners = small.runners;
-  Connect(fits);
-  EXPECT_EQ(Divided(sweep), "e 4");
+  ConnectAll({other_file, RunnerAgent("b", 2), RunnerAgent("c", 2), GangAgent("d", 4)});
+  EXPECT_EQ(Divided(RunnerSweep(4)), "");
+  Connect(RunnerAgent("e", 4));
+  EXPECT_EQ(Divided(RunnerSweep(4)), "e 4");
 }
 
 TEST_F(AgentPoolTest, AgentsShareATrialOfARunnerWhoseCommandRunsOnSeveralNodes) {
-  const trial::RunnerChoice choice{.name = "r", .hash = std::string(64, '1'), .fields = {}};
-  db::SweepRecord record = SweepOf(1, 4);
-  record.runner = trial::VersionOf(choice);
-  const ActiveSweep sweep(record, SomeSummaries(1), {});
-  AgentInfo a = GangAgent("a", 2);
-  a.runners = {{.name = "r", .hash = choice.hash, .framework = "", .export_to = ""}};
-  AgentInfo b = a;
-  b.name = "b";
-  ConnectAll({a, b});
-  EXPECT_EQ(Divided(sweep), "");
-  EXPECT_THAT(WhyItWaits(sweep, agents_).text, HasSubstr("needs 4 on one agent, connected 2 + 2"));
-  for (AgentInfo* agent : {&a, &b}) {
-    agent->runners.front().runs_on_several_nodes = true;
-    agent->name += "2";
-  }
-  ConnectAll({a, b});
-  EXPECT_EQ(Divided(sweep), "a2 2, b2 2");
+  ConnectAll({RunnerAgent("a", 2), RunnerAgent("b", 2)});
+  EXPECT_EQ(Divided(RunnerSweep(4)), "");
+  EXPECT_THAT(WhyItWaits(RunnerSweep(4), agents_).text,
+              HasSubstr("needs 4 on one agent, connected 2 + 2"));
+  ConnectAll({RunnerAgent("a2", 2, /*shares=*/true), RunnerAgent("b2", 2, /*shares=*/true)});
+  EXPECT_EQ(Divided(RunnerSweep(4)), "a2 2, b2 2");
 }
 
 TEST_F(AgentPoolTest, AgentsThatShareARunnersTrialHaveEquallyManyRanks) {
-  const trial::RunnerChoice choice{.name = "r", .hash = std::string(64, '1'), .fields = {}};
-  db::SweepRecord record = SweepOf(1, 8);
-  record.runner = trial::VersionOf(choice);
-  const ActiveSweep sweep(record, SomeSummaries(1), {});
-  for (const auto& [name, devices] : std::map<std::string, int32_t>{{"a", 6}, {"b", 4}, {"c", 4}}) {
-    AgentInfo agent = GangAgent(name, devices);
-    agent.runners = {{.name = "r",
-                      .hash = choice.hash,
-                      .framework = "",
-                      .export_to = "",
-                      .runs_on_several_nodes = true}};
-    Connect(agent);
-  }
-  EXPECT_EQ(Divided(sweep), "a 4, b 4");
+  ConnectAll({RunnerAgent("a", 6, /*shares=*/true), RunnerAgent("b", 4, /*shares=*/true),
+              RunnerAgent("c", 4, /*shares=*/true)});
+  EXPECT_EQ(Divided(RunnerSweep(8)), "a 4, b 4");
 }
 
 // Nobody is idle for a second way to divide it.

@@ -96,7 +96,7 @@ Server::Server(ServerOptions options)
       dispatcher_(&searches_, &blocking_calls_, &stopping_, &access_, &limits_, &guard_),
       hub_(CountsEvents(options_.metrics)),
       planner_service_(&dispatcher_, options_.host_cores, options_.recommend,
-                       options_.monotonic_clock),
+                       options_.monotonic_clock, options_.clock),
       sweeps_service_(&dispatcher_),
       agents_service_(&dispatcher_) {}
 

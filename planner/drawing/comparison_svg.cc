@@ -28,6 +28,12 @@ class Bars {
  public:
   Bars(std::string_view title, std::string_view unit) : title_(title), unit_(unit) {}
 
+  // Marks a value by a dotted line across all bars, with the name below them.
+  void AddLimit(std::string_view name, double value) {
+    limits_.push_back({name, value});
+    longest_ = std::max(longest_, value);
+  }
+
   void Add(std::string name, std::vector<Part> parts) {
     double length = 0.0;
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -41,19 +47,22 @@ class Bars {
   }
 
   double height() const {
-    return 2.0 * kLine + kCompareRow * static_cast<double>(rows_.size()) + kLine * LegendLines() +
-           kLine;
+    return 2.0 * kLine + kCompareRow * static_cast<double>(rows_.size()) + LimitsHeight() +
+           kLine * LegendLines() + kLine;
   }
 
   void Append(double top, std::string& svg) const {
     absl::StrAppendFormat(&svg, "<text class=\"title\" x=\"%.0f\" y=\"%.0f\">%s</text>\n",
                           kCompareLeft, top + kLine, title_);
-    double y = top + 2.0 * kLine;
+    const double rows_top = top + 2.0 * kLine;
+    const double bottom = rows_top + kCompareRow * static_cast<double>(rows_.size());
+    AppendLimits(rows_top, bottom, svg);
+    double y = rows_top;
     for (const Row& row : rows_) {
       AppendRow(row, y, svg);
       y += kCompareRow;
     }
-    AppendLegend(y + kLine / 2.0, svg);
+    AppendLegend(bottom + LimitsHeight() + kLine / 2.0, svg);
   }
 
  private:
@@ -76,13 +85,32 @@ class Bars {
     return static_cast<double>(lines);
   }
 
+  double LengthOf(double value) const {
+    return longest_ > 0.0 ? kComparePlot * value / longest_ : 0.0;
+  }
+  double LimitsHeight() const { return kLine * static_cast<double>(limits_.size()); }
+
+  // Each name has a line of its own, so that close limits stay apart.
+  void AppendLimits(double top, double bottom, std::string& svg) const {
+    for (const Part& limit : limits_) {
+      const double x = kCompareLeft + LengthOf(limit.value);
+      absl::StrAppendFormat(&svg,
+                            "<line class=\"limit\" x1=\"%.1f\" y1=\"%.0f\" x2=\"%.1f\" "
+                            "y2=\"%.0f\"/><text class=\"end\" x=\"%.1f\" y=\"%.0f\">%s: %.4g "
+                            "%s</text>\n",
+                            x, top, x, bottom + 12.0, x - 4.0, bottom + 12.0, limit.name,
+                            limit.value, unit_);
+      bottom += kLine;
+    }
+  }
+
   void AppendRow(const Row& row, double y, std::string& svg) const {
     absl::StrAppendFormat(&svg, "<text x=\"%.0f\" y=\"%.0f\">%s</text>\n", kCompareLeft, y + 12.0,
                           SvgEscape(row.name));
     double x = kCompareLeft;
     for (size_t i = 0; i < row.parts.size(); ++i) {
       const Part& part = row.parts[i];
-      const double width = longest_ > 0.0 ? kComparePlot * part.value / longest_ : 0.0;
+      const double width = LengthOf(part.value);
       if (width <= 0.0) continue;
       absl::StrAppendFormat(&svg,
                             "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.0f\" "
@@ -91,8 +119,8 @@ class Bars {
                             part.value, unit_);
       x += width;
     }
-    absl::StrAppendFormat(&svg, "<text x=\"%.1f\" y=\"%.1f\">%.4g %s</text>\n", x + 6.0, y + 31.0,
-                          row.length, unit_);
+    absl::StrAppendFormat(&svg, "<text class=\"clear\" x=\"%.1f\" y=\"%.1f\">%.4g %s</text>\n",
+                          x + 6.0, y + 31.0, row.length, unit_);
   }
 
   void AppendLegend(double top, std::string& svg) const {
@@ -115,12 +143,13 @@ class Bars {
   std::vector<Row> rows_;
   std::vector<std::string_view> names_;
   std::vector<bool> used_;  // by any layout
+  std::vector<Part> limits_;
   double longest_ = 0.0;
 };
 
 }  // namespace
 
-std::string ComparisonSvg(const CompareAnswer& answer) {
+std::string ComparisonSvg(const CompareAnswer& answer, const PictureOrigin& origin) {
   Bars step("Time of one step, by part", "s");
   Bars memory("Memory of the fullest device, by part", "GiB");
   for (const ComparedLayout& compared : answer.layouts) {
@@ -138,8 +167,11 @@ std::string ComparisonSvg(const CompareAnswer& answer) {
     memory.Add(absl::StrCat(compared.layout, compared.fits ? "" : " (does not fit)"),
                std::move(gib));
   }
+  memory.AddLimit("allowed", static_cast<double>(answer.allowed_bytes) / kBytesPerGib);
+  memory.AddLimit("device", static_cast<double>(answer.device_bytes) / kBytesPerGib);
   const double height = step.height() + memory.height() + kCompareBottom;
-  std::string svg = OpenSvg(kCompareLeft + kComparePlot + 140.0, height, "Layouts side by side");
+  std::string svg =
+      OpenSvg(kCompareLeft + kComparePlot + 140.0, height, "Layouts side by side", origin);
   step.Append(0.0, svg);
   memory.Append(step.height(), svg);
   svg += "</svg>\n";

@@ -12,11 +12,13 @@ namespace {
 
 constexpr double kFitLeft = 130.0;
 constexpr double kFitPlot = 560.0;
-constexpr double kFitWidth = 1180.0;
+constexpr double kFitWidth = 860.0;
 constexpr double kFitRow = 26.0;
 constexpr double kFitBar = 16.0;
-constexpr double kFitHead = 48.0;  // what is limited, and the sentence about it
+constexpr double kFitTitle = 24.0;  // what is limited
+constexpr double kFitLine = 16.0;   // of the sentence about it
 constexpr double kFitGap = 22.0;
+constexpr double kFitMargin = 16.0;
 
 struct Row {
   std::string_view name;
@@ -44,15 +46,21 @@ std::string_view TitleOf(LimitKind kind) {
   return "Layers of the model";
 }
 
-void AppendLimit(const Limit& limit, const std::string& sentence, double y, std::string& svg) {
-  absl::StrAppendFormat(&svg,
-                        "<text class=\"title\" x=\"16\" y=\"%.0f\">%s</text>\n"
-                        "<text x=\"16\" y=\"%.0f\">%s</text>\n",
-                        y + 12.0, TitleOf(limit.kind), y + 30.0, SvgEscape(sentence));
+// Returns the height of what it appends.
+double AppendLimit(const Limit& limit, const std::string& sentence, double y, std::string& svg) {
+  const double top = y;
+  absl::StrAppendFormat(&svg, "<text class=\"title\" x=\"%.0f\" y=\"%.0f\">%s</text>\n", kFitMargin,
+                        y + 12.0, TitleOf(limit.kind));
+  y += kFitTitle;
+  for (const std::string& line : SvgLines(sentence, kFitWidth - 2.0 * kFitMargin)) {
+    absl::StrAppendFormat(&svg, "<text x=\"%.0f\" y=\"%.0f\">%s</text>\n", kFitMargin, y + 6.0,
+                          SvgEscape(line));
+    y += kFitLine;
+  }
   const std::vector<Row> rows = RowsOf(limit);
   int64_t longest = 1;
   for (const Row& row : rows) longest = std::max(longest, row.value);
-  y += kFitHead;
+  y += 8.0;
   for (const Row& row : rows) {
     const double width = kFitPlot * static_cast<double>(row.value) / static_cast<double>(longest);
     absl::StrAppendFormat(&svg,
@@ -63,23 +71,19 @@ void AppendLimit(const Limit& limit, const std::string& sentence, double y, std:
                           row.colour, kFitLeft + width + 6.0, y + 12.0, Grouped(row.value));
     y += kFitRow;
   }
+  return y + kFitGap - top;
 }
 
 }  // namespace
 
-std::string FitSvg(const FitAnswer& answer) {
-  double height = kFitGap;
-  for (const Limit& limit : answer.limits) {
-    height += kFitHead + kFitRow * static_cast<double>(RowsOf(limit).size()) + kFitGap;
-  }
-  std::string svg = OpenSvg(kFitWidth, height, "The largest that fits, and the next that does not");
+std::string FitSvg(const FitAnswer& answer, const PictureOrigin& origin) {
+  std::string body;
   double y = kFitGap;
   for (size_t i = 0; i < answer.limits.size(); ++i) {
-    AppendLimit(answer.limits[i], answer.sentences[i], y, svg);
-    y += kFitHead + kFitRow * static_cast<double>(RowsOf(answer.limits[i]).size()) + kFitGap;
+    y += AppendLimit(answer.limits[i], answer.sentences[i], y, body);
   }
-  svg += "</svg>\n";
-  return svg;
+  return OpenSvg(kFitWidth, y, "The largest that fits, and the next that does not", origin) + body +
+         "</svg>\n";
 }
 
 }  // namespace meshwright::planner

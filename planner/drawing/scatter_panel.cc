@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "planner/drawing/ticks.h"
 
 namespace meshwright::planner {
 namespace {
@@ -43,6 +44,7 @@ void ScatterPanel::Append(std::string_view title, std::string_view none, std::st
   absl::StrAppendFormat(
       &svg, "<rect class=\"frame\" x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\"/>\n",
       place_.x, place_.top, place_.side, place_.side);
+  for (const ScatterPoint& point : points_) AppendSpreads(point, svg);
   for (const ScatterPoint& point : points_) {
     absl::StrAppendFormat(&svg, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
                           X(point.measured), Y(point.predicted), point.colour);
@@ -50,24 +52,8 @@ void ScatterPanel::Append(std::string_view title, std::string_view none, std::st
   AppendAxisNames(svg);
 }
 
-// The fewer decades, the more digits of each.
-std::vector<double> ScatterPanel::Ticks() const {
-  const double decades = high_ - low_;
-  std::vector<double> digits = {1.0, 2.0, 5.0};
-  if (decades > 3.0) digits = {1.0};
-  if (decades < 1.2) digits = {1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0};
-  std::vector<double> ticks;
-  for (int decade = static_cast<int>(std::floor(low_)); decade <= high_; ++decade) {
-    for (const double digit : digits) {
-      const double value = digit * std::pow(10.0, decade);
-      if (std::log10(value) >= low_ && std::log10(value) <= high_) ticks.push_back(value);
-    }
-  }
-  return ticks;
-}
-
 void ScatterPanel::AppendTicks(std::string& svg) const {
-  for (const double tick : Ticks()) {
+  for (const double tick : LogTicks(std::pow(10.0, low_), std::pow(10.0, high_))) {
     const double x = X(tick);
     const double y = Y(tick);
     absl::StrAppendFormat(
@@ -76,9 +62,10 @@ void ScatterPanel::AppendTicks(std::string& svg) const {
         "<line class=\"grid\" x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\"/>\n",
         x, place_.top, x, place_.top + place_.side, place_.x, y, place_.x + place_.side, y);
     absl::StrAppendFormat(&svg,
-                          "<text class=\"middle\" x=\"%.1f\" y=\"%.0f\">%g</text>"
-                          "<text class=\"end\" x=\"%.0f\" y=\"%.1f\">%g</text>\n",
-                          x, place_.top + place_.side + 18, tick, place_.x - 8, y + 4, tick);
+                          "<text class=\"middle\" x=\"%.1f\" y=\"%.0f\">%s</text>"
+                          "<text class=\"end\" x=\"%.0f\" y=\"%.1f\">%s</text>\n",
+                          x, place_.top + place_.side + 18, TickText(tick), place_.x - 8, y + 4,
+                          TickText(tick));
   }
 }
 
@@ -100,14 +87,33 @@ void ScatterPanel::AppendAgreement(std::string& svg) const {
                         place_.x, bottom, right, place_.top);
 }
 
+void ScatterPanel::AppendSpreads(const ScatterPoint& point, std::string& svg) const {
+  const double least = std::pow(10.0, low_);
+  const double most = std::pow(10.0, high_);
+  const auto line = [&](double x1, double y1, double x2, double y2) {
+    absl::StrAppendFormat(
+        &svg, "<line class=\"spread\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", x1, y1,
+        x2, y2);
+  };
+  if (const std::optional<Spread>& spread = point.measured_spread) {
+    const double y = Y(point.predicted);
+    line(X(std::max(spread->low, least)), y, X(std::min(spread->high, most)), y);
+  }
+  if (const std::optional<Spread>& spread = point.predicted_spread) {
+    const double x = X(point.measured);
+    line(x, Y(std::max(spread->low, least)), x, Y(std::min(spread->high, most)));
+  }
+}
+
 void ScatterPanel::AppendAxisNames(std::string& svg) const {
-  absl::StrAppendFormat(&svg, "<text class=\"middle\" x=\"%.0f\" y=\"%.0f\">measured, %s</text>\n",
+  absl::StrAppendFormat(&svg,
+                        "<text class=\"middle\" x=\"%.0f\" y=\"%.0f\">measured, %s (log)</text>\n",
                         place_.x + place_.side / 2, place_.top + place_.side + 40, unit_);
   const double x = place_.x - 52;
   const double y = place_.top + place_.side / 2;
   absl::StrAppendFormat(&svg,
                         "<text class=\"middle\" x=\"%.0f\" y=\"%.0f\" "
-                        "transform=\"rotate(-90 %.0f %.0f)\">predicted, %s</text>\n",
+                        "transform=\"rotate(-90 %.0f %.0f)\">predicted, %s (log)</text>\n",
                         x, y, x, y, unit_);
 }
 

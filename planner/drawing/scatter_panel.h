@@ -1,16 +1,25 @@
 // ScatterPanel draws predictions against measurements in a square of a picture.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace meshwright::planner {
 
+// Ends of an interval, both above 0.
+struct Spread {
+  double low = 0.0;
+  double high = 0.0;
+};
+
 struct ScatterPoint {
   double measured = 0.0;   // above 0
   double predicted = 0.0;  // above 0
   std::string_view colour;
+  std::optional<Spread> measured_spread = {};
+  std::optional<Spread> predicted_spread = {};
 };
 
 // Position of a panel's frame, in pixels.
@@ -21,7 +30,7 @@ struct PanelPlace {
 };
 
 // Both axes are logarithmic and have the same range, so the diagonal is perfect agreement. A band
-// marks 10 % on either side of it.
+// marks 10 % on either side of it. A line through a point is an interval; it ends at the frame.
 class ScatterPanel {
  public:
   ScatterPanel(const PanelPlace& place, std::string_view unit, std::vector<ScatterPoint> points);
@@ -33,9 +42,9 @@ class ScatterPanel {
   double Share(double value) const;
   double X(double value) const { return place_.x + place_.side * Share(value); }
   double Y(double value) const { return place_.top + place_.side * (1.0 - Share(value)); }
-  std::vector<double> Ticks() const;
   void AppendTicks(std::string& svg) const;
   void AppendAgreement(std::string& svg) const;
+  void AppendSpreads(const ScatterPoint& point, std::string& svg) const;
   void AppendAxisNames(std::string& svg) const;
 
   PanelPlace place_;

@@ -156,7 +156,7 @@ void AppendHeading(absl::Span<const RowPrediction> rows, std::string& svg) {
 
 }  // namespace
 
-std::string ScatterSvg(absl::Span<const RowPrediction> rows) {
+std::string ScatterSvg(absl::Span<const RowPrediction> rows, const PictureOrigin& origin) {
   const Palette palette(rows);
   std::vector<ScatterPoint> times;
   std::vector<ScatterPoint> peaks;
@@ -170,8 +170,8 @@ std::string ScatterSvg(absl::Span<const RowPrediction> rows) {
     }
   }
   const double height = kLegendTop + palette.LegendHeight() + 10.0;
-  std::string svg =
-      OpenSvg(kScatterWidth, height, "Predicted against measured step time and peak memory");
+  std::string svg = OpenSvg(kScatterWidth, height,
+                            "Predicted against measured step time and peak memory", origin);
   AppendHeading(rows, svg);
   ScatterPanel({kScatterLeftX, kScatterTop, kScatterSide}, "s", std::move(times))
       .Append("Step time", "no measured step times", svg);

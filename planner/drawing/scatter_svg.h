@@ -10,11 +10,12 @@
 #include <string>
 
 #include "absl/types/span.h"
+#include "planner/drawing/picture_origin.h"
 #include "planner/measurement/row_prediction.h"
 
 namespace meshwright::planner {
 
 // Each of the eight sweeps with the most rows has its own colour; the others share a grey.
-std::string ScatterSvg(absl::Span<const RowPrediction> rows);
+std::string ScatterSvg(absl::Span<const RowPrediction> rows, const PictureOrigin& origin);
 
 }  // namespace meshwright::planner

@@ -9,6 +9,7 @@
 #include "base/text/amounts.h"
 #include "planner/drawing/scatter_panel.h"
 #include "planner/drawing/svg.h"
+#include "planner/drawing/ticks.h"
 
 namespace meshwright::planner {
 namespace {
@@ -17,12 +18,13 @@ constexpr int kAxis = 40;  // characters
 
 // Positions and sizes, in pixels.
 constexpr double kSweepWidth = 1120.0;
-constexpr double kSweepHeight = 560.0;
+constexpr double kSweepHeight = 570.0;
 constexpr double kSweepSide = 440.0;  // of a panel
 constexpr double kSweepTop = 60.0;
 constexpr double kSweepLeftX = 80.0;
 constexpr double kSweepRightX = 640.0;
 constexpr double kMostTicks = 20.0;  // along the order of trials
+constexpr int kMostStepTicks = 8;
 
 struct Range {
   double low = 0.0;
@@ -52,6 +54,11 @@ class Convergence {
  public:
   explicit Convergence(absl::Span<const DrawnTrial> trials)
       : trials_(trials), range_(RangeOf(trials)) {
+    for (const DrawnTrial& trial : trials) {
+      if (!trial.step_spread) continue;
+      range_.low = std::min(range_.low, trial.step_spread->low);
+      range_.high = std::max(range_.high, trial.step_spread->high);
+    }
     const double margin = 0.08 * (range_.high - range_.low);
     range_.low -= margin;
     range_.high += margin;
@@ -71,6 +78,7 @@ class Convergence {
         AppendFailure(i, trial, svg);
         continue;
       }
+      AppendSpread(i, trial, svg);
       absl::StrAppendFormat(&svg,
                             "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>trial %d: "
                             "%.4g s</title></circle>\n",
@@ -97,24 +105,29 @@ class Convergence {
       absl::StrAppendFormat(&svg, "<text class=\"middle\" x=\"%.1f\" y=\"%.0f\">%d</text>\n", X(i),
                             kSweepTop + kSweepSide + 18, i + 1);
     }
-    for (int i = 1; i <= 5; ++i) {
-      const double step_s = range_.low + i * (range_.high - range_.low) / 6.0;
+    for (const double step_s : LinearTicks(range_.low, range_.high, kMostStepTicks)) {
       absl::StrAppendFormat(&svg,
                             "<line class=\"grid\" x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\"/>"
-                            "<text class=\"end\" x=\"%.0f\" y=\"%.1f\">%.3g</text>\n",
+                            "<text class=\"end\" x=\"%.0f\" y=\"%.1f\">%s</text>\n",
                             kSweepLeftX, Y(step_s), kSweepLeftX + kSweepSide, Y(step_s),
-                            kSweepLeftX - 8, Y(step_s) + 4, step_s);
+                            kSweepLeftX - 8, Y(step_s) + 4, TickText(step_s));
     }
     absl::StrAppendFormat(
         &svg,
         "<rect class=\"frame\" x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\"/>"
         "<text class=\"middle\" x=\"%.0f\" y=\"%.0f\">trials in the order of their ends; a cross "
-        "had no step</text>"
+        "had no step; line: 95 %% interval</text>"
         "<text class=\"middle\" x=\"%.0f\" y=\"%.0f\" transform=\"rotate(-90 %.0f %.0f)\">median "
         "step, s</text>\n",
         kSweepLeftX, kSweepTop, kSweepSide, kSweepSide, kSweepLeftX + kSweepSide / 2,
         kSweepTop + kSweepSide + 40, kSweepLeftX - 52, kSweepTop + kSweepSide / 2, kSweepLeftX - 52,
         kSweepTop + kSweepSide / 2);
+  }
+  void AppendSpread(size_t i, const DrawnTrial& trial, std::string& svg) const {
+    if (!trial.step_spread) return;
+    absl::StrAppendFormat(
+        &svg, "<line class=\"spread\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", X(i),
+        Y(trial.step_spread->low), X(i), Y(trial.step_spread->high));
   }
   void AppendFailure(size_t i, const DrawnTrial& trial, std::string& svg) const {
     absl::StrAppendFormat(&svg,
@@ -153,20 +166,28 @@ std::vector<std::string> SweepLines(absl::Span<const DrawnTrial> trials) {
   return lines;
 }
 
-std::string SweepSvg(std::string_view title, absl::Span<const DrawnTrial> trials) {
+std::string SweepSvg(std::string_view title, absl::Span<const DrawnTrial> trials,
+                     const PictureOrigin& origin) {
   std::vector<ScatterPoint> points;
   for (const DrawnTrial& trial : trials) {
     if (trial.step_s && trial.predicted_s) {
-      points.push_back({*trial.step_s, *trial.predicted_s, kSvgColours[0]});
+      points.push_back({.measured = *trial.step_s,
+                        .predicted = *trial.predicted_s,
+                        .colour = kSvgColours[0],
+                        .measured_spread = trial.step_spread,
+                        .predicted_spread = trial.predicted_spread});
     }
   }
-  std::string svg = OpenSvg(kSweepWidth, kSweepHeight, title);
+  std::string svg = OpenSvg(kSweepWidth, kSweepHeight, title, origin);
   absl::StrAppendFormat(&svg, "<text class=\"title\" x=\"%.0f\" y=\"22\">%s</text>\n", kSweepLeftX,
                         SvgEscape(title));
   Convergence(trials).Append(svg);
   ScatterPanel({kSweepRightX, kSweepTop, kSweepSide}, "s", std::move(points))
       .Append("Predicted against measured step time", "no measured step times", svg);
-  svg += "</svg>\n";
+  absl::StrAppendFormat(&svg,
+                        "<text class=\"middle\" x=\"%.0f\" y=\"%.0f\">Lines: 95 %% interval of the "
+                        "measured median, 80 %% interval of the prediction</text>\n</svg>\n",
+                        kSweepRightX + kSweepSide / 2, kSweepTop + kSweepSide + 56);
   return svg;
 }
 

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "planner/drawing/picture_origin.h"
+#include "planner/drawing/scatter_panel.h"
 
 namespace meshwright::planner {
 
@@ -16,6 +18,10 @@ struct DrawnTrial {
   int32_t number = 0;
   std::optional<double> predicted_s;  // predicted step time, above 0
   std::optional<double> step_s;       // nullopt if no step was measured
+  // The interval that contains the true median step with a probability of 95 %, and the interval
+  // that contains the true step with 80 % according to the prediction; seconds, above 0.
+  std::optional<Spread> step_spread = {};
+  std::optional<Spread> predicted_spread = {};
   std::string state;
 };
 
@@ -25,7 +31,8 @@ struct DrawnTrial {
 std::vector<std::string> SweepLines(absl::Span<const DrawnTrial> trials);
 
 // Draws two panels: the measured steps in the order of the trials with the best so far, and the
-// predicted against the measured steps. `title` names the sweep.
-std::string SweepSvg(std::string_view title, absl::Span<const DrawnTrial> trials);
+// predicted against the measured steps, each with its interval. `title` names the sweep.
+std::string SweepSvg(std::string_view title, absl::Span<const DrawnTrial> trials,
+                     const PictureOrigin& origin);
 
 }  // namespace meshwright::planner

@@ -29,6 +29,7 @@ template <ConstOr<CompareAnswer> Answer, typename Visitor>
 void VisitFields(Answer& answer, Visitor& visit) {
   visit("layouts", answer.layouts);
   visit("allowed_bytes", answer.allowed_bytes);
+  visit("device_bytes", answer.device_bytes);
   visit("within", answer.within);
   visit("notes", answer.notes);
   visit("parameters", answer.parameters);

@@ -123,6 +123,7 @@ absl::StatusOr<CompareAnswer> AnswerCompare(const PlanQuery& query,
   RETURN_IF_ERROR(ValidateProblem(request));
   CompareAnswer answer;
   answer.allowed_bytes = AllowedBytes(request);
+  answer.device_bytes = request.cluster.device.memory_bytes;
   answer.within = StepSpread(request.cluster, request.profile) - 1.0;
   answer.notes = NotesOn(query, request);
   answer.parameters = Parameters(request.model);

@@ -37,6 +37,7 @@ struct ComparedLayout {
 struct CompareAnswer {
   std::vector<ComparedLayout> layouts;  // in the order of the question
   int64_t allowed_bytes = 0;            // bytes per device that the memory criterion allows
+  int64_t device_bytes = 0;             // memory of a device
   // If the step times of two layouts differ by at most this share, they tie: the estimate can't
   // tell them apart.
   double within = 0.0;

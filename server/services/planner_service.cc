@@ -9,19 +9,20 @@
 #include "base/text/status_macros.h"
 #include "executor/wire/message_codec.h"
 #include "executor/wire/wire.h"
-#include "planner/drawing/answers_svg.h"
 #include "planner/drawing/timeline_svg.h"
+#include "planner/report/question_text.h"
 #include "planner/report/schedule_answer.h"
 #include "planner/report/schedule_fields.h"
 #include "server/calls/plan_request.h"
 #include "server/services/ask_stream.h"
 #include "server/services/condition_fields.h"
+#include "server/services/drawn_answer.h"
 #include "server/services/interchange_calls.h"
+#include "server/services/plan_questions.h"
 
 namespace meshwright::server {
 namespace {
 
-constexpr char kDefaultFramework[] = "megatron";
 constexpr int32_t kDefaultTop = 10;
 // A step that a server simulates takes at most some 100 ms, and its picture some 4 MB.
 constexpr int64_t kMostStepActions = 1'000'000;
@@ -59,8 +60,7 @@ absl::Status EstimateOne(const v1::EstimateRequest& request, int32_t host_cores,
 
 absl::StatusOr<planner::CompareAnswer> CompareAll(const v1::CompareRequest& request,
                                                   int32_t host_cores) {
-  ASSIGN_OR_RETURN(const planner::PlanQuery query,
-                   ReadPlan(request.plan(), kDefaultFramework, host_cores));
+  ASSIGN_OR_RETURN(const planner::PlanQuery query, QueryOf(request, host_cores));
   return planner::AnswerCompare(query, {request.layouts().begin(), request.layouts().end()},
                                 host_cores);
 }
@@ -68,18 +68,14 @@ absl::StatusOr<planner::CompareAnswer> CompareAll(const v1::CompareRequest& requ
 absl::StatusOr<planner::ScaleAnswer> ScaleOver(const v1::ScaleRequest& request, int32_t host_cores,
                                                const planner::SearchRun& run,
                                                const planner::ScaleProgress& progress) {
-  planner::ScaleQuery query;
-  ASSIGN_OR_RETURN(query.plan, ReadPlan(request.plan(), kDefaultFramework, host_cores));
-  wire::ReadScale(request, query);
+  ASSIGN_OR_RETURN(const planner::ScaleQuery query, QueryOf(request, host_cores));
   return planner::AnswerScale(query, host_cores, run, progress);
 }
 
 absl::StatusOr<planner::StudyAnswer> StudyChoices(const v1::StudyRequest& request,
                                                   int32_t host_cores, const planner::SearchRun& run,
                                                   const planner::StudyProgress& progress) {
-  ASSIGN_OR_RETURN(planner::PlanQuery query,
-                   ReadPlan(request.plan(), kDefaultFramework, host_cores));
-  query.where = request.where();
+  ASSIGN_OR_RETURN(const planner::PlanQuery query, QueryOf(request, host_cores));
   return planner::AnswerStudy(query, host_cores, run, progress);
 }
 
@@ -87,19 +83,13 @@ absl::StatusOr<planner::FastestAnswer> FindShortest(const v1::FastestRequest& re
                                                     int32_t host_cores,
                                                     const planner::SearchRun& run,
                                                     const planner::ShortestProgress& progress) {
-  planner::FastestQuery query;
-  ASSIGN_OR_RETURN(query.plan, ReadPlan(request.plan(), kDefaultFramework, host_cores));
-  wire::ReadFastest(request, query);
+  ASSIGN_OR_RETURN(const planner::FastestQuery query, QueryOf(request, host_cores));
   return planner::AnswerFastest(query, host_cores, run, progress);
 }
 
 absl::StatusOr<planner::FitAnswer> FindLimits(const v1::FitRequest& request, int32_t host_cores,
                                               const planner::SearchRun& run) {
-  ASSIGN_OR_RETURN(planner::PlanQuery query,
-                   ReadPlan(request.plan(), kDefaultFramework, host_cores));
-  if (request.has_max_oom_probability()) query.max_oom_probability = request.max_oom_probability();
-  query.offload = request.offload();
-  query.where = request.where();
+  ASSIGN_OR_RETURN(const planner::PlanQuery query, QueryOf(request, host_cores));
   return planner::AnswerFit(query, request.layout(), host_cores, run);
 }
 
@@ -110,40 +100,20 @@ absl::Status WriteAnswer(const absl::StatusOr<Answer>& answer, Message* response
   return answer.status();
 }
 
-absl::StatusOr<std::string> Picture(const v1::DrawRequest& request, int32_t host_cores,
-                                    const planner::SearchRun& run) {
-  const auto draw = [](const auto& answer, auto svg_of) -> absl::StatusOr<std::string> {
-    if (!answer.ok()) return answer.status();
-    return svg_of(*answer);
-  };
-  switch (request.question_case()) {
-    case v1::DrawRequest::kCompare:
-      return draw(CompareAll(request.compare(), host_cores), planner::ComparisonSvg);
-    case v1::DrawRequest::kScale:
-      return draw(ScaleOver(request.scale(), host_cores, run, {}), planner::ScaleSvg);
-    case v1::DrawRequest::kStudy:
-      return draw(StudyChoices(request.study(), host_cores, run, {}), planner::StudySvg);
-    case v1::DrawRequest::kFastest:
-      return draw(FindShortest(request.fastest(), host_cores, run, {}), planner::FastestSvg);
-    case v1::DrawRequest::kFit:
-      return draw(FindLimits(request.fit(), host_cores, run), planner::FitSvg);
-    case v1::DrawRequest::QUESTION_NOT_SET:
-      break;
-  }
-  return FieldError("question", "", "must be one of compare, scale, study, fastest and fit");
-}
-
-absl::Status SimulateStep(const v1::ScheduleRequest& request, int32_t host_cores,
+absl::Status SimulateStep(const v1::ScheduleRequest& request, int32_t host_cores, absl::Time now,
                           v1::ScheduleResponse* response) {
   ASSIGN_OR_RETURN(planner::PlanQuery query,
                    ReadPlan(request.plan(), kDefaultFramework, host_cores));
   query.devices = 0;  // the layout's
   ASSIGN_OR_RETURN(const planner::ScheduledStep step,
-                   planner::ScheduledStepOf(std::move(query), request.layout(), host_cores));
+                   planner::ScheduledStepOf(query, request.layout(), host_cores));
   RETURN_IF_ERROR(CheckScheduledStep(step, kMostStepActions, "simulated by a server"));
   ASSIGN_OR_RETURN(planner::ScheduleAnswer answer, planner::AnswerSchedule(step));
   if (answer.timeline.actions.size() <= kMostDrawnActions) {
-    answer.svg = planner::TimelineSvg({answer.layout, answer.micro_batches}, answer.timeline);
+    query.devices = answer.layout.devices();
+    answer.svg =
+        planner::TimelineSvg({answer.layout, answer.micro_batches}, answer.timeline,
+                             OriginOf(planner::QuestionText(query), "Schedule", request, now));
   }
   *response = wire::WriteMessage<v1::ScheduleResponse>(answer);
   return absl::OkStatus();
@@ -248,7 +218,7 @@ grpc::ServerUnaryReactor* PlannerService::Schedule(grpc::CallbackServerContext* 
                                                    const v1::ScheduleRequest* request,
                                                    v1::ScheduleResponse* response) {
   return dispatcher_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun&) {
-    return SimulateStep(*request, host_cores_, response);
+    return SimulateStep(*request, host_cores_, clock_(), response);
   });
 }
 
@@ -257,7 +227,8 @@ grpc::ServerUnaryReactor* PlannerService::Draw(grpc::CallbackServerContext* cont
                                                v1::DrawResponse* response) {
   return dispatcher_->AnswerWithSearch(
       context, *request, [=, this](const planner::SearchRun& run) -> absl::Status {
-        ASSIGN_OR_RETURN(*response->mutable_svg(), Picture(*request, host_cores_, run));
+        ASSIGN_OR_RETURN(*response->mutable_svg(),
+                         DrawAnswer(*request, host_cores_, run, clock_()));
         return absl::OkStatus();
       });
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "absl/time/time.h"
 #include "base/system/monotonic_time.h"
 #include "meshwright/v1/planner.grpc.pb.h"
 #include "planner/report/answers.h"
@@ -21,11 +22,12 @@ class PlannerService final : public v1::Planner::CallbackService {
  public:
   // `dispatcher` must outlive the service.
   PlannerService(const CallDispatcher* dispatcher, int32_t host_cores, Recommender recommend,
-                 MonotonicClock now)
+                 MonotonicClock now, std::function<absl::Time()> clock)
       : dispatcher_(dispatcher),
         host_cores_(host_cores),
         recommend_(std::move(recommend)),
-        now_(std::move(now)) {}
+        now_(std::move(now)),
+        clock_(std::move(clock)) {}
 
   grpc::ServerUnaryReactor* Recommend(grpc::CallbackServerContext* context,
                                       const v1::RecommendRequest* request,
@@ -79,6 +81,7 @@ class PlannerService final : public v1::Planner::CallbackService {
   const int32_t host_cores_;
   const Recommender recommend_;
   const MonotonicClock now_;
+  const std::function<absl::Time()> clock_;  // for the date of pictures
 };
 
 }  // namespace meshwright::server

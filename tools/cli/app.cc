@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "planner/catalog/catalog.h"
 #include "planner/interchange/export_fields.h"
+#include "planner/interchange/launch_script.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/io/terminal.h"
 #include "tools/command_line/completion.h"
@@ -171,6 +173,7 @@ int RunWords(CLI::App& app, const std::vector<std::string>& words,
              command_line::DefaultSources sources, CommandContext& context) {
   command_line::TypedLine line(app, words);
   line.set_default_sources(std::move(sources));
+  context.command_line = absl::StrCat("meshwright ", planner::QuotedWords(words));
   context.in_words_of_line = [&line](const absl::Status& status) {
     return line.InItsWords(status);
   };

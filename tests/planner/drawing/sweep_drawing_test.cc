@@ -32,16 +32,34 @@ TEST(SweepDrawing, OneStepIsNoPicture) {
 }
 
 TEST(SweepDrawing, ThePictureHasBothPanels) {
-  const std::string svg = SweepSvg("Sweep a<b", kTrials);
+  const std::string svg = SweepSvg("Sweep a<b", kTrials, {});
   EXPECT_THAT(svg, HasSubstr("Sweep a&lt;b"));
   EXPECT_THAT(svg, HasSubstr("trial 4: 1.2 s"));
   EXPECT_THAT(svg, HasSubstr("trial 9: oom"));
   EXPECT_THAT(svg, HasSubstr("Predicted against measured step time"));
   EXPECT_THAT(svg, Not(HasSubstr("nan")));
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
-  const std::string none = SweepSvg("Empty", {});
+  const std::string none = SweepSvg("Empty", {}, {});
   EXPECT_THAT(none, HasSubstr("no measured step times"));
   EXPECT_THAT(none, Not(HasSubstr("nan")));
+}
+
+TEST(SweepDrawing, IntervalsOfMeasurementAndPredictionAreLines) {
+  const auto lines = [](const std::vector<DrawnTrial>& trials) {
+    const std::string svg = SweepSvg("s", trials, {});
+    size_t count = 0;
+    for (size_t at = svg.find("class=\"spread\""); at != std::string::npos;
+         at = svg.find("class=\"spread\"", at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  std::vector<DrawnTrial> trials = kTrials;
+  EXPECT_EQ(lines(trials), 0U);
+  trials[0].step_spread = {1.3, 1.5};
+  EXPECT_EQ(lines(trials), 2U);  // one in each panel
+  trials[0].predicted_spread = {0.8, 1.3};
+  EXPECT_EQ(lines(trials), 3U);
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST(ValidationFields, HaveTheKeysOfTheContract) {
 }
 
 TEST(ScatterSvg, DrawsDotsAndCrosses) {
-  const std::string svg = ScatterSvg(ThreeRows());
+  const std::string svg = ScatterSvg(ThreeRows(), {});
   EXPECT_THAT(svg, testing::StartsWith("<svg xmlns="));
   EXPECT_THAT(svg, testing::EndsWith("</svg>\n"));
   EXPECT_THAT(svg, HasSubstr("a&lt;b (2 rows)"));
@@ -103,7 +103,7 @@ TEST(ScatterSvg, DrawsDotsAndCrosses) {
 }
 
 TEST(ScatterSvg, SaysThatThereIsNothingToDraw) {
-  const std::string svg = ScatterSvg({});
+  const std::string svg = ScatterSvg({}, {});
   EXPECT_THAT(svg, HasSubstr("no measured step times"));
   EXPECT_THAT(svg, HasSubstr("no measured memory peaks"));
 }

@@ -54,7 +54,8 @@ struct CommandContext {
   std::function<absl::Status(const absl::Status&)> in_words_of_line = {};
   // Takes an error in place of the output streams, for a caller that is no person.
   std::function<void(const CommandError&)> take_error = {};
-  int exit_code = kExitOk;  // set by the command that ran
+  std::string command_line = {};  // the command that runs, quoted for a shell
+  int exit_code = kExitOk;        // set by the command that ran
 
   // Returns the worker's default path, which flags may override.
   std::string worker_path() const { return binary_dir + "/meshwright-worker"; }

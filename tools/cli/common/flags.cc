@@ -51,17 +51,6 @@ planner::Precision DefaultPrecisionOf(const planner::SpecSource& cluster) {
 
 }  // namespace
 
-void AddPlot(CLI::App& app, std::string& path, const std::string& what) {
-  app.add_option("--plot", path, what)->option_text("FILE.svg");
-}
-
-absl::StatusOr<OutputFile> ClaimPlot(CommandFiles& files, const std::string& path) {
-  if (!path.empty() && !absl::AsciiStrToLower(path).ends_with(".svg")) {
-    return FieldError("plot", path, "must end in .svg: that is what is drawn");
-  }
-  return files.Claim("plot", path);
-}
-
 void OutputFlags::AddFormat(CLI::App& app) {
   command_line::AddEnumOption<OutputFormat>(
       app, "--format", format, "How the answer is printed",

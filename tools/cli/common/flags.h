@@ -19,14 +19,8 @@
 
 namespace meshwright::cli {
 
-// Adds --plot FILE.svg, for a command that draws its answer. `what` is the flag's description.
-void AddPlot(CLI::App& app, std::string& path, const std::string& what);
-
 // Adds --optimizer, which takes the names of planner::kOptimizers. `optimizer` holds the default.
 void AddOptimizer(CLI::App& app, std::string& optimizer);
-// Claims the file of --plot as CommandFiles::Claim() does. Returns InvalidArgument if the path does
-// not end in .svg.
-absl::StatusOr<OutputFile> ClaimPlot(CommandFiles& files, const std::string& path);
 
 // OutputFlags holds --format text|json, --details, --long, and --server with its connection flags.
 struct OutputFlags {

@@ -7,8 +7,10 @@
 #include "base/text/status_macros.h"
 #include "planner/drawing/answers_svg.h"
 #include "planner/report/explain.h"
+#include "planner/report/question_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/common/plot_flag.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/json_output.h"
@@ -143,7 +145,9 @@ absl::Status Run(const CompareFlags& flags, CommandContext& context) {
                    flags.query.ToQuery(context, flags.output.server));
   ASSIGN_OR_RETURN(const planner::CompareAnswer answer,
                    PlannerAt(flags.output.server, context)->Compare(query, flags.layouts));
-  if (plot.wanted()) RETURN_IF_ERROR(plot.Write(planner::ComparisonSvg(answer)));
+  if (plot.wanted())
+    RETURN_IF_ERROR(plot.Write(
+        planner::ComparisonSvg(answer, OriginOf(planner::QuestionText(query), context))));
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(ToJson(query, answer, context.now_s() - start_s), context.out);
   } else {

@@ -7,9 +7,11 @@
 #include "base/text/amounts.h"
 #include "base/text/status_macros.h"
 #include "planner/drawing/answers_svg.h"
+#include "planner/report/question_text.h"
 #include "planner/scaling/budget.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/common/plot_flag.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/json_output.h"
@@ -174,7 +176,9 @@ absl::Status Run(const FastestFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const planner::FastestAnswer answer,
                    PlannerAt(flags.output.server, context)->Fastest(query, progress));
   line.Finish();
-  if (plot.wanted()) RETURN_IF_ERROR(plot.Write(planner::FastestSvg(answer)));
+  if (plot.wanted())
+    RETURN_IF_ERROR(
+        plot.Write(planner::FastestSvg(answer, OriginOf(planner::QuestionText(query), context))));
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(ToJson(query, answer, context.now_s() - start_s), context.out);
   } else {

@@ -7,8 +7,10 @@
 #include "base/text/message_text.h"
 #include "base/text/status_macros.h"
 #include "planner/drawing/answers_svg.h"
+#include "planner/report/question_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/common/plot_flag.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/json_output.h"
@@ -113,7 +115,9 @@ absl::Status Run(const FitFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const planner::PlanQuery query, QueryOf(flags, context));
   ASSIGN_OR_RETURN(const planner::FitAnswer answer,
                    PlannerAt(flags.output.server, context)->Fit(query, flags.layout));
-  if (plot.wanted()) RETURN_IF_ERROR(plot.Write(planner::FitSvg(answer)));
+  if (plot.wanted())
+    RETURN_IF_ERROR(
+        plot.Write(planner::FitSvg(answer, OriginOf(planner::QuestionText(query), context))));
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(ToJson(query, flags.layout, answer, context.now_s() - start_s), context.out);
   } else {

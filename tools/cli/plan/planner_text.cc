@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/text/string_view.h"
+#include "planner/report/question_text.h"
 #include "planner/spec/cluster_spec.h"
-#include "planner/spec/run_option_table.h"
 #include "tools/cli/io/prose.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
@@ -36,29 +36,6 @@ std::string ParametersText(const planner::ParameterCounts& counts) {
   return text;
 }
 
-// Such as ", loss chunked:8"; options with their default are left out.
-std::string OptionsText(const planner::RunOptions& options) {
-  std::string text;
-  for (const planner::RunOption& option : planner::kRunOptions) {
-    if (HasDefault(option, options)) continue;
-    text += ", " + std::string(option.name) + " " + option.text(options);
-  }
-  return text;
-}
-
-// Returns ", sequence 8,192, global batch 256, bf16, framework megatron". `batch` describes the
-// batch in words.
-std::string TrainingText(const planner::PlanQuery& query, const std::string& batch) {
-  const planner::TrainingSpec& training = query.training;
-  return absl::StrCat(", sequence ", FormatCount(training.seq_len), ", ", batch, ", ",
-                      AbslView(planner::PrecisionName(training.precision)),
-                      OptionsText(training.options), ", framework ", query.framework.name);
-}
-
-std::string BatchText(const planner::PlanQuery& query) {
-  return absl::StrCat("global batch ", FormatCount(query.training.global_batch));
-}
-
 }  // namespace
 
 void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ostream& out) {
@@ -69,7 +46,7 @@ void PrintHeadline(const planner::PlanQuery& query, const planner::ParameterCoun
                    std::ostream& out) {
   PrintProse(absl::StrCat(query.model.name, " (", ParametersText(parameters), ") on ",
                           FormatCount(query.devices), " x ", query.cluster.name,
-                          TrainingText(query, BatchText(query))),
+                          planner::TrainingText(query, planner::BatchText(query))),
              out);
 }
 
@@ -176,20 +153,19 @@ void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>
 
 void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRange& range,
                         int64_t parameters, const std::string& batch, std::ostream& out) {
-  const std::string devices =
-      range.is_one() ? FormatCount(range.low)
-                     : absl::StrCat(FormatCount(range.low), " to ", FormatCount(range.high));
   PrintProse(absl::StrCat(query.model.name, " (", FormatParameters(parameters), " parameters) on ",
-                          devices, " x ", query.cluster.name, TrainingText(query, batch)),
+                          planner::DevicesText(range), " x ", query.cluster.name,
+                          planner::TrainingText(query, batch)),
              out);
 }
 
 std::string SettingsText(const planner::PlanQuery& query,
                          const planner::ParameterCounts& parameters) {
   const int64_t tokens = query.training.global_batch * query.training.seq_len;
-  const std::string batch = absl::StrCat(BatchText(query), " (", FormatCount(tokens), " tokens)");
+  const std::string batch =
+      absl::StrCat(planner::BatchText(query), " (", FormatCount(tokens), " tokens)");
   return absl::StrCat(query.model.name, " (", ParametersText(parameters), ")",
-                      TrainingText(query, batch));
+                      planner::TrainingText(query, batch));
 }
 
 std::string DevicesText(const planner::PlanQuery& query) {

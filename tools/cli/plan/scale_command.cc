@@ -11,8 +11,10 @@
 #include "base/text/amounts.h"
 #include "base/text/status_macros.h"
 #include "planner/drawing/answers_svg.h"
+#include "planner/report/question_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/common/plot_flag.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/json_output.h"
@@ -167,10 +169,7 @@ void PrintScale(const planner::ScaleQuery& query, const planner::ScaleAnswer& an
     PrintProse(SentenceText(sentence, style), out);
   }
   out << "\n";
-  const std::string batch = absl::StrCat(
-      "global batch ", FormatCount(query.plan.training.global_batch),
-      query.weak ? " (a batch that grows with the devices)" : " (the same batch for all)");
-  PrintScaleHeadline(query.plan, query.devices, answer.parameters, batch, out);
+  PrintScaleHeadline(query.plan, query.devices, answer.parameters, planner::BatchText(query), out);
   PrintNotes(answer.rests_on, answer.notes, style, out);
   if (!style.details) out << "--details: memory, batches, exposed time by part, power, evidence\n";
 }
@@ -224,7 +223,9 @@ absl::Status RunScale(const planner::ScaleQuery& query, const OutputFlags& outpu
   ASSIGN_OR_RETURN(const planner::ScaleAnswer answer,
                    PlannerAt(output.server, context)->Scale(query, progress));
   line.Finish();
-  if (plot.wanted()) RETURN_IF_ERROR(plot.Write(planner::ScaleSvg(answer)));
+  if (plot.wanted())
+    RETURN_IF_ERROR(
+        plot.Write(planner::ScaleSvg(answer, OriginOf(planner::QuestionText(query), context))));
   if (output.format == OutputFormat::kJson) {
     PrintJson(ToJson(query, answer, context.now_s() - start_s), context.out);
   } else {

@@ -4,8 +4,10 @@
 
 #include "base/text/status_macros.h"
 #include "planner/drawing/answers_svg.h"
+#include "planner/report/question_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/common/plot_flag.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/json_output.h"
@@ -82,7 +84,9 @@ absl::Status Run(const StudyFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const planner::StudyAnswer answer,
                    PlannerAt(flags.output.server, context)->Study(query, progress));
   line.Finish();
-  if (plot.wanted()) RETURN_IF_ERROR(plot.Write(planner::StudySvg(answer)));
+  if (plot.wanted())
+    RETURN_IF_ERROR(
+        plot.Write(planner::StudySvg(answer, OriginOf(planner::QuestionText(query), context))));
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(ToJson(query, answer, context.now_s() - start_s), context.out);
   } else {

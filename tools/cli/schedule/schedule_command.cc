@@ -1,14 +1,17 @@
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/text/amounts.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "planner/codec/json_codec.h"
 #include "planner/drawing/timeline_svg.h"
+#include "planner/report/question_text.h"
 #include "planner/report/schedule_answer.h"
 #include "planner/report/schedule_fields.h"
 #include "planner/report/timeline.h"
@@ -16,6 +19,7 @@
 #include "planner/schedule/simulator.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/common/plot_flag.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
@@ -83,7 +87,13 @@ absl::StatusOr<planner::PipelineTimes> TimesByHand(const planner::Layout& layout
       rank.hop_ms * 1e-3);
 }
 
-absl::StatusOr<planner::ScheduledStep> StepByHand(const ScheduleFlags& flags) {
+// A step, and in words what it is a step of.
+struct NamedStep {
+  planner::ScheduledStep step;
+  std::string question;
+};
+
+absl::StatusOr<NamedStep> StepByHand(const ScheduleFlags& flags) {
   planner::ScheduledStep step;
   ASSIGN_OR_RETURN(step.layout, planner::ParseLayout(flags.layout));
   if (!flags.micro_batches) {
@@ -93,16 +103,17 @@ absl::StatusOr<planner::ScheduledStep> StepByHand(const ScheduleFlags& flags) {
   step.micro_batches = *flags.micro_batches;
   RETURN_IF_ERROR(CheckSize(flags, step));
   ASSIGN_OR_RETURN(step.times, TimesByHand(step.layout, flags.rank));
-  return step;
+  return NamedStep{std::move(step), "a pipeline whose times were given"};
 }
 
-absl::StatusOr<planner::ScheduledStep> StepOfModel(const ScheduleFlags& flags,
-                                                   CommandContext& context) {
-  ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context));
+absl::StatusOr<NamedStep> StepOfModel(const ScheduleFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const planner::PlanQuery query, flags.query.ToQuery(context));
   ASSIGN_OR_RETURN(planner::ScheduledStep step,
-                   planner::ScheduledStepOf(std::move(query), flags.layout, context.host_cores));
+                   planner::ScheduledStepOf(query, flags.layout, context.host_cores));
   RETURN_IF_ERROR(CheckSize(flags, step));
-  return step;
+  const int64_t devices = step.layout.devices();
+  return NamedStep{std::move(step),
+                   planner::QuestionText(query, Grouped(devices), planner::BatchText(query))};
 }
 
 std::string MicroBatchesHeld(const planner::Layout& layout, int32_t chunks) {
@@ -139,9 +150,10 @@ void PrintText(const planner::ScheduleAnswer& step, std::ostream& out) {
       << lines;
 }
 
-std::string Drawing(const std::string& path, const planner::ScheduleAnswer& step) {
+std::string Drawing(const std::string& path, const planner::ScheduleAnswer& step,
+                    const planner::PictureOrigin& origin) {
   const planner::TimelineSubject subject{step.layout, step.micro_batches};
-  return path.ends_with(".svg") ? planner::TimelineSvg(subject, step.timeline)
+  return path.ends_with(".svg") ? planner::TimelineSvg(subject, step.timeline, origin)
                                 : planner::TimelineTrace(subject, step.timeline);
 }
 
@@ -150,12 +162,14 @@ absl::Status RunSchedule(const ScheduleFlags& flags, CommandContext& context) {
     return FieldError("output", flags.file, "must end in .json (a trace) or .svg (a picture)");
   }
   ASSIGN_OR_RETURN(const OutputFile file, context.files.Claim("output", flags.file));
-  ASSIGN_OR_RETURN(planner::ScheduledStep step,
+  ASSIGN_OR_RETURN(NamedStep named,
                    flags.HasModel() ? StepOfModel(flags, context) : StepByHand(flags));
-  if (flags.blocking_hops) step.times.hop_mode = planner::HopMode::kBlocking;
-  ASSIGN_OR_RETURN(const planner::ScheduleAnswer answer, planner::AnswerSchedule(step));
+  if (flags.blocking_hops) named.step.times.hop_mode = planner::HopMode::kBlocking;
+  ASSIGN_OR_RETURN(const planner::ScheduleAnswer answer, planner::AnswerSchedule(named.step));
   const planner::Timeline& timeline = answer.timeline;
-  if (file.wanted()) RETURN_IF_ERROR(file.Write(Drawing(flags.file, answer)));
+  if (file.wanted())
+    RETURN_IF_ERROR(
+        file.Write(Drawing(flags.file, answer, OriginOf(std::move(named.question), context))));
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(planner::WriteOrderedJson(answer), context.out);
   } else if (!file.wanted()) {

@@ -14,6 +14,7 @@
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/common/plot_flag.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/sweep/sweep_calls.h"
 #include "tools/cli/sweep/sweep_fields.h"
@@ -74,8 +75,16 @@ std::vector<planner::DrawnTrial> DrawnTrials(const ShownSweep& shown) {
     planner::DrawnTrial& trial = drawn.emplace_back();
     trial.number = std::stoi(NumberOf(view->trial.name()));
     trial.state = StateName(view->trial.state());
-    if (view->predicted) trial.predicted_s = view->predicted->estimate.time.step_s();
-    if (view->compared) trial.step_s = view->compared->step.step_s;
+    if (view->predicted) {
+      const planner::Estimate& estimate = view->predicted->estimate;
+      trial.predicted_s = estimate.time.step_s();
+      trial.predicted_spread = {estimate.step_low_s, estimate.step_high_s};
+    }
+    if (view->compared) {
+      const StepSpread& step = view->compared->step;
+      trial.step_s = step.step_s;
+      if (step.interval) trial.step_spread = {step.interval->low_s, step.interval->high_s};
+    }
   }
   return drawn;
 }
@@ -98,7 +107,8 @@ absl::Status Show(const SweepFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(std::vector<TrialView> trials, ReadTrials(*stub, id));
   ASSIGN_OR_RETURN(const ShownSweep view, ViewOf(sweep, std::move(trials)));
   if (plot.wanted()) {
-    RETURN_IF_ERROR(plot.Write(planner::SweepSvg("Sweep " + id, DrawnTrials(view))));
+    RETURN_IF_ERROR(plot.Write(planner::SweepSvg("Sweep " + id, DrawnTrials(view),
+                                                 OriginOf(SweepQuestion(sweep), context))));
   }
   if (flags.output.format == OutputFormat::kText) {
     PrintSweep(view, flags.output.style, context.out);

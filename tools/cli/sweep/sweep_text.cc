@@ -306,11 +306,8 @@ void PrintOrigin(const ShownSweep& shown, std::ostream& out) {
   const v1::Sweep& sweep = shown.sweep;
   PrintProse(
       absl::StrFormat(
-          "%s on %d x %s, sequence %s, global batch %s, %s, up to %d steps a trial, seed %d, "
-          "framework %s%s",
-          sweep.model(), sweep.gpus(), sweep.cluster(), FormatCount(sweep.seq_len()),
-          FormatCount(sweep.global_batch()), wire::TextOf(sweep.dtype()), sweep.steps(),
-          sweep.seed(), sweep.profile(),
+          "%s, up to %d steps a trial, seed %d, framework %s%s", SweepQuestion(sweep),
+          sweep.steps(), sweep.seed(), sweep.profile(),
           sweep.runner().empty() && !sweep.ask() ? ", trials by Meshwright's own worker" : ""),
       out);
   if (!sweep.rerun_of().empty()) {
@@ -342,6 +339,12 @@ void PrintFunnel(const ShownSweep& shown, std::ostream& out) {
 }
 
 }  // namespace
+
+std::string SweepQuestion(const v1::Sweep& sweep) {
+  return absl::StrFormat("%s on %d x %s, sequence %s, global batch %s, %s", sweep.model(),
+                         sweep.gpus(), sweep.cluster(), FormatCount(sweep.seq_len()),
+                         FormatCount(sweep.global_batch()), wire::TextOf(sweep.dtype()));
+}
 
 void PrintSweep(const ShownSweep& shown, const TextStyle& style, std::ostream& to) {
   FoldedText text(to);

@@ -53,6 +53,8 @@ absl::StatusOr<ShownSweep> ViewOf(const v1::Sweep& sweep, std::vector<TrialView>
 // was measured.
 int64_t PeakBytes(const trial::TrialResult& result);
 
+// Returns "llama-3-8b on 64 x h100, sequence 8,192, global batch 128, bf16".
+std::string SweepQuestion(const v1::Sweep& sweep);
 std::string StateName(v1::SweepState state);
 std::string StateName(v1::TrialState state);
 // Returns the last part of a trial's resource name.

@@ -18,6 +18,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/measurement_files.h"
+#include "tools/cli/common/plot_flag.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/validate/validate_text.h"
@@ -92,6 +93,11 @@ absl::StatusOr<planner::MeasurementPresets> Presets(const ValidateFlags& flags,
   return presets;
 }
 
+// Such as "31 runs of runs.csv, more.csv".
+std::string RunsText(const std::vector<std::string>& paths, size_t runs) {
+  return absl::StrCat(runs, " runs of ", absl::StrJoin(paths, ", "));
+}
+
 absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const OutputFile rows_file, context.files.Claim("rows", flags.rows));
   ASSIGN_OR_RETURN(const OutputFile plot_file, ClaimPlot(context.files, flags.plot));
@@ -110,7 +116,9 @@ absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
   const planner::ValidationReport report = planner::ReportValidation(rows);
   const planner::Refusals refusals = planner::CountRefusals(rows);
   if (rows_file.wanted()) RETURN_IF_ERROR(rows_file.Write(planner::RowsToCsv(rows)));
-  if (plot_file.wanted()) RETURN_IF_ERROR(plot_file.Write(planner::ScatterSvg(rows)));
+  if (plot_file.wanted())
+    RETURN_IF_ERROR(plot_file.Write(
+        planner::ScatterSvg(rows, OriginOf(RunsText(flags.measurements, rows.size()), context))));
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(planner::WriteOrderedJson(planner::ValidationText{report, refusals}), context.out);
   } else {

@@ -112,7 +112,8 @@ TEST(ScalePlot, DrawsThreeQuantities) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   std::ifstream file(path);
   const std::string svg{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_THAT(svg, HasSubstr("Tokens a joule"));
+  EXPECT_THAT(svg, AllOf(HasSubstr("Energy, tokens per joule"), HasSubstr("Power, W per device"),
+                         HasSubstr("devices (log)")));
   EXPECT_THAT(svg, HasSubstr("256 devices: "));
   EXPECT_THAT(svg, testing::EndsWith("</svg>\n"));
   std::filesystem::remove(path);

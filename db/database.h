@@ -10,9 +10,9 @@
 
 namespace meshwright::db {
 
-// When a file is checked for damage. kBefore: before it is opened, which takes seconds per GiB.
-// kLater: while it is in use, by a DamageSearch that the caller starts. A file that has to be
-// migrated is always checked first.
+// Says when a file is checked for damage. kBefore: before the file is opened; the check takes
+// seconds per GiB. kLater: while the file is in use, by a DamageSearch that the caller starts. A
+// file that has to be migrated is always checked first.
 enum class LookOver : uint8_t { kBefore, kLater };
 
 // Returns kLater for files whose check takes longer than people wait for a server to start.

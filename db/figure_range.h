@@ -1,5 +1,5 @@
-// FigureRange bounds the figure by which a query's rows are ordered, the MFU or the step time, in
-// the rows that can match the query's condition.
+// FigureRange bounds the figure by which a query orders its rows: the MFU or the step time. The
+// bounds hold for all rows that can match the query's condition.
 //
 // For example, a row that matches `mfu > 0.4 and tp = 8` has an MFU above 0.4. A search in the
 // order of the MFU can therefore stop at 0.4.

@@ -17,9 +17,9 @@ struct BackUpResult {
 };
 
 // Copies the current contents of the database to the file `to`. A server may write to the database
-// meanwhile. Only the copy's owner can read it. The copy appears complete and synced to disk, or
-// not at all, and is then checked. Returns DataLoss if the copy is damaged, NotFound if there is no
-// database, AlreadyExists if `to` exists, and FailedPrecondition if the database has an older or
+// meanwhile. Only the file's owner can read the copy. The copy appears complete and synced to disk,
+// or not at all, and is then checked. Returns DataLoss if the copy is damaged, NotFound if there is
+// no database, AlreadyExists if `to` exists, and FailedPrecondition if the database has an older or
 // newer schema.
 absl::StatusOr<BackUpResult> BackUpStore(const std::string& path, const std::string& to);
 
@@ -32,8 +32,8 @@ struct CompactResult {
 };
 
 // Deletes shapes (db/shapes.h) to which no sweep refers and, if `events_before` is given, events of
-// sweeps that ended before that time. Then shrinks the file, for which it needs disk space for a
-// second copy. Returns FailedPrecondition while a server uses the file, and otherwise the errors of
+// sweeps that ended before that time. Then shrinks the file, which needs disk space for a second
+// copy. Returns FailedPrecondition while a server uses the file, and otherwise the errors of
 // BackUpStore().
 absl::StatusOr<CompactResult> CompactStore(const std::string& path,
                                            std::optional<absl::Time> events_before);

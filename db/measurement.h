@@ -1,5 +1,5 @@
-// MeasuredRow is a trial's measurement, which searches find in one narrow table without plans and
-// results.
+// MeasuredRow is a trial's measurement. Searches for measurements read one narrow table, which has
+// no plans and results.
 //
 // A condition may name the columns of MeasurementFields(). If a row lacks the value that a
 // comparison needs, such as the MFU of a trial that ran out of memory, the comparison is false, and
@@ -45,8 +45,8 @@ enum class MeasurementFacet : uint8_t {
 struct FacetTable {
   MeasurementFacet facet = MeasurementFacet::kNone;
   std::string_view table;
-  // The column of `measurements` that refers to a row of the table; empty if several columns
-  // together do.
+  // The column of `measurements` that refers to a row of the table; empty if only several columns
+  // together refer to a row.
   std::string_view key;
 };
 inline constexpr std::array<FacetTable, 4> kFacetTables = {{
@@ -70,8 +70,8 @@ const planner::ConditionFields& MeasurementFields();
 // Returns the columns of MeasurementFields(), in the same order.
 const std::vector<MeasurementColumn>& MeasurementColumns();
 
-// Parses a condition on MeasurementFields(). Returns InvalidArgument about `name` if the text is no
-// condition; the message says where the text is wrong and what would be accepted there.
+// Parses a condition on MeasurementFields(). Returns InvalidArgument naming `name` if the text is
+// no condition; the message says where the text is wrong and what would be accepted there.
 absl::StatusOr<planner::Condition> ParseMeasurementCondition(std::string_view name,
                                                              std::string_view text);
 
@@ -145,7 +145,7 @@ struct NewImport {
   std::optional<double> mfu;
   std::optional<double> step_s;
   std::optional<int64_t> peak_bytes;
-  // Whether the row says that Meshwright exported it. It may then be a trial of this very store.
+  // Whether the row says that Meshwright exported it. The row may then be a trial of this store.
   bool exported = false;
 };
 
@@ -159,7 +159,8 @@ struct ResultShape {
   int64_t devices = 0;
   std::optional<int64_t> memory_limit_bytes;
   uint64_t seed = 0;
-  // The earlier trial must have been asked for as many steps or more.
+  // The number of steps of the new sweep. The sweep of the earlier trial must have at least as
+  // many.
   int32_t steps = 0;
   // If true, trials of the new sweep may run fewer steps. Otherwise the earlier trial must also
   // have run a fixed number of steps.
@@ -191,7 +192,7 @@ struct SweepShape {
   std::string runner;  // as in SweepRecord
 };
 
-// A measured step time beside the predicted one.
+// A measured step time and the predicted one.
 struct PredictedResult {
   std::string layout;
   double predicted_step_s = 0.0;

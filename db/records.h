@@ -93,7 +93,7 @@ struct SweepRecord {
   int64_t devices = 0;
   std::string device_kind;  // cpu or cuda
   std::string runner;       // trial::VersionOf() of its trials' runner; empty: Meshwright's worker
-  // Callers ask for its trials and tell the results; no agent runs them.
+  // If true, callers ask for the sweep's trials and report the results; no agent runs them.
   bool asked = false;
   int64_t seq_len = 0;
   int64_t global_batch = 0;
@@ -106,11 +106,11 @@ struct SweepRecord {
   std::string request_json;  // the request that made the sweep; empty if it was not kept
   // Name of the sweep whose trials this sweep repeats; empty if it repeats none.
   std::string rerun_of;
-  // Most trials of the sweep, including the trials that it has from the start; 0 if the sweep
+  // The maximum number of trials of the sweep, including those from the start; 0 if the sweep
   // chooses no further trials.
   int32_t max_trials = 0;
-  // The sweep goes on choosing while a trial is expected to shorten the best step time by this
-  // share.
+  // The sweep goes on choosing trials as long as one is expected to shorten the best step time by
+  // at least this share.
   double min_gain = 0.0;
   // The caller that asked for the sweep. The sweep's first event names this caller; the store reads
   // the field only when it creates a sweep.
@@ -137,7 +137,8 @@ struct MeasuredTrial {
   friend bool operator==(const MeasuredTrial&, const MeasuredTrial&) = default;
 };
 
-// A candidate: a layout that a sweep may run. It is a trial from the start, or once it is chosen.
+// A candidate: a layout that a sweep may run. It is a trial from the start of the sweep, or becomes
+// one when it is chosen.
 struct TrialRecord {
   int64_t sweep_id = 0;
   int32_t number = 0;  // from 1, the rank by predicted MFU among the candidates
@@ -246,7 +247,7 @@ struct AgentQuarantine {
 struct EventRecord {
   int64_t sequence = 0;  // assigned by the store; grows
   int64_t sweep_id = 0;
-  int32_t trial = 0;  // 0: the event is about the sweep itself
+  int32_t trial = 0;  // 0: the event concerns the whole sweep
   int32_t attempt = 0;
   std::string kind;
   std::string message = {};

@@ -1,6 +1,6 @@
 // ReadRow() and InsertRow() map structs with fields (planner/codec/fields.h) to rows of a table.
-// Each field is the column of the same name. An absl::Time is a column in microseconds since 1970,
-// whose name ends in `_time_us`.
+// Each field is the column of the same name. An absl::Time is stored in microseconds since 1970, in
+// a column whose name ends in `_time_us`.
 #pragma once
 
 #include <cstdint>

@@ -138,8 +138,8 @@ class SqliteConnection {
 };
 
 // SqliteTransaction begins a transaction. Its destructor rolls the transaction back unless Commit()
-// succeeded. A nested transaction is a savepoint: it can be rolled back alone, and is stored when
-// the outer transaction is.
+// succeeded. A nested transaction is a savepoint: it can be rolled back alone, and is stored once
+// the outer transaction is committed.
 class SqliteTransaction {
  public:
   // Returns Unavailable if an error has ended the outer transaction.

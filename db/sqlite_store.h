@@ -2,10 +2,10 @@
 //
 // The file is in WAL mode with full synchronisation: a change that a call reported as done survives
 // a crash of the process or the machine. One process writes sweeps; others may read them, and write
-// tokens (db/token_store.h). Reads of a file use connections of their own and wait for no write. In
-// memory, one connection serves all reads and writes. If the first part of a large search of
-// measurements does not fill the answer, several connections share the rest of the search, each on
-// a thread of its own.
+// tokens (db/token_store.h). Reads of a file use connections of their own and don't wait for
+// writes. In memory, one connection serves all reads and writes. If the first part of a large
+// search of measurements does not fill the answer, several connections share the rest of the
+// search, each on a thread of its own.
 #pragma once
 
 #include <memory>
@@ -33,7 +33,7 @@ struct SearchThreads {
 
 class SqliteSweepStore final : public SweepStore {
  public:
-  // Has the contract of OpenDatabase().
+  // Opens the file as OpenDatabase() does, and returns the same errors.
   static absl::StatusOr<std::unique_ptr<SqliteSweepStore>> Open(
       const std::string& path, LookOver look_over = LookOver::kBefore, SearchThreads search = {});
 

@@ -123,9 +123,9 @@ class SqliteSweeps final : public SweepAccess {
   // Returns false if the tables of the facets (MeasurementFacet) alone show that no row can match
   // the condition.
   absl::StatusOr<bool> MayBeMet(const planner::Condition& where);
-  // Returns places between the query's `after` and `until`, in the query's order. Between each two
-  // neighbours lie about equally many rows. No two places have the same figure. Returns none if the
-  // row ids span at most `most_rows`.
+  // Returns places between the query's `after` and `until`, in the query's order. The places divide
+  // the rows into ranges of about equal size. No two places have the same figure. Returns no places
+  // if the row ids span at most `most_rows`.
   absl::StatusOr<std::vector<MeasurementPlace>> SamplePlaces(const MeasurementQuery& query,
                                                              int64_t most_rows);
   // Appends places to `places` until it has as many as the query's limit. If `with_figure`, these
@@ -151,8 +151,8 @@ class SqliteSweeps final : public SweepAccess {
   absl::Status StoreImport(const NewImport& run);
   // Returns whether an imported row has this hash.
   absl::StatusOr<bool> HasRow(const std::string& row_hash);
-  // Returns whether the row was exported from a trial that this store has: a trial of the row's
-  // sweep with its layout, outcome and step.
+  // Returns whether the row was exported from a trial that this store has: a trial of the sweep
+  // that the row names, with the row's layout, outcome and step time.
   absl::StatusOr<bool> IsTrialOfThisStore(const NewImport& run);
   // StoreLayout(), StoreOrigin() and StoreSettings(), like StoreTrainingOptions(), insert a row
   // into a facet's table (MeasurementFacet) unless the table has the row. They are called before a

@@ -57,7 +57,7 @@ struct TrialTransition {
   // Until when the caller who asked for the trial has it. Set only if a caller, not an agent, is
   // assigned the trial.
   std::optional<absl::Time> lease_end = {};
-  // The agent because of which `lost` or `broken` is set. Empty if that agent is not known; nullopt
+  // The agent whose failure set `lost` or `broken`. Empty if that agent is not known; nullopt
   // stands for all members.
   std::optional<std::string> failed_agent = std::nullopt;
   std::optional<MeasuredTrial> measured = {};  // only with a final state
@@ -69,7 +69,8 @@ struct TrialTransition {
   std::string actor = {};  // as in EventRecord
 };
 
-// Reserves an attempt that has not ended for longer, or less long, for the caller who asked for it.
+// Moves the end of the lease by which an attempt is reserved for the caller who asked for it, to a
+// later or an earlier time.
 struct LeaseRenewal {
   int64_t sweep_id = 0;
   int32_t trial = 0;
@@ -157,9 +158,9 @@ class SweepReader {
 class SweepAccess : public SweepReader {
  public:
   // Stores a sweep, its candidates and a first event. Candidates that are not open become trials
-  // immediately. An empty name becomes "<name_stem>-<number>"; the number is that of the sweep, or
-  // the next number that gives a free name. If a deleted sweep had the same name, attempt numbers
-  // continue after its last attempt.
+  // immediately. An empty name becomes "<name_stem>-<number>". The number is the sweep's own, or if
+  // that name is taken, the next number whose name is free. If a deleted sweep had the same name,
+  // attempt numbers continue after its last attempt.
   //
   // If a sweep with this request_id exists, returns that sweep, or InvalidArgument if a different
   // request created it. Returns AlreadyExists for a name that is taken.
@@ -197,8 +198,8 @@ class SweepAccess : public SweepReader {
   virtual absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) = 0;
 
   // Stores everything that `work` does through its SweepAccess. If `work` returns an error, stores
-  // nothing and returns that error. `work` reads its own changes. A call in `work` that fails
-  // changes nothing, and `work` may go on.
+  // nothing and returns that error. `work` sees its own changes. A call in `work` that fails
+  // changes nothing, and `work` may go on after it.
   using Work = absl::FunctionRef<absl::Status(SweepAccess&)>;
   virtual absl::Status Together(Work work) = 0;
 };

@@ -34,9 +34,9 @@ struct AccumulatorOf<double> {
 template <typename T>
 using Accumulator = typename AccumulatorOf<T>::Type;
 
-// The functions below are static, not inline. Files that include this header are compiled for
-// several instruction sets, and one shared copy of a function could need instructions that the
-// machine lacks.
+// The functions below are static, so that each file that includes this header has its own copies.
+// These files are compiled for several instruction sets. If a function were only inline, the linker
+// would keep one copy of it, which could need instructions that the machine lacks.
 
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline float Widen(float value) { return value; }
 
@@ -60,7 +60,7 @@ using Accumulator = typename AccumulatorOf<T>::Type;
 // Rounds to nearest, ties to even. NaN stays NaN, though its bits differ between GPUs and CPUs.
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline void Narrow(float value, Bf16& out) {
 #if defined(__CUDA_ARCH__)
-  // A single instruction, which converts two neighbours at once.
+  // This is a single instruction, which converts two neighbouring values at once.
   out.bits = __bfloat16_as_ushort(__float2bfloat16_rn(value));
 #else
   uint32_t bits;

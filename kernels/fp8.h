@@ -46,8 +46,8 @@ inline constexpr int kMostScaleExponent = 126;
   return BoundedScaleExponent(static_cast<int>(bits >> 52) - 1023 - 8 + (above ? 1 : 0));
 }
 
-// Returns the magnitude of a number of a tile for the tile's largest magnitude: 0 for NaN and
-// infinity.
+// Returns a number's magnitude, or 0 for NaN and infinity, which do not count for the largest
+// magnitude of their tile.
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline float FiniteMagnitude(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof(bits));

@@ -199,9 +199,9 @@ struct HeadStrides {
   return batch * strides.batch + query * strides.query + head * strides.head;
 }
 
-// Merges attention to further keys into `output` and `log_sum_exp`, in place. Each of the two
-// outputs is weighted by the share of its keys in the softmax. A log-sum-exp of -inf stands for no
-// keys; the output is then not read.
+// Merges the result of attention to further keys into `output` and `log_sum_exp`, in place. Each of
+// the two outputs is weighted by the share of its keys in the softmax. A log-sum-exp of -inf stands
+// for no keys; the output is then not read.
 struct AttentionMerge {
   ElementType type;  // element type of part_output
   int64_t batch;

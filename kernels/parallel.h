@@ -9,8 +9,8 @@ namespace meshwright::kernels {
 using RangeBody = void (*)(void* state, int64_t begin, int64_t end);
 
 struct Parallel {
-  // Calls `body` with disjoint ranges that cover [0, count), none smaller than `grain` except the
-  // last, and returns when all calls have.
+  // Calls `body` with disjoint ranges that cover [0, count). No range except the last is smaller
+  // than `grain`. Returns once all calls of `body` have returned.
   void (*run)(int64_t count, int64_t grain, RangeBody body, void* state);
 };
 

@@ -1,9 +1,9 @@
 // Defines the arguments of the operators that convert matrices to E4M3 numbers with a scale per
 // tile, and back. kernels/operators.h has the rules for all arguments, kernels/fp8.h the rounding.
 //
-// Tiles of one row are for a factor whose columns are contracted. Tiles of one column are for a
-// factor whose rows are contracted. The last tiles of a matrix may be cut off. Scales are stored as
-// cuBLASLt reads them (VEC128_32F), with padding at the end of the rows of kBlocks:
+// A factor whose columns are contracted has tiles of one row. A factor whose rows are contracted
+// has tiles of one column. The last tiles of a matrix may be cut off. Scales are stored as cuBLASLt
+// reads them (VEC128_32F), with padding at the end of the rows of kBlocks:
 //
 //   kRows     1 x 128    scales [ceil(columns / 128), rows]
 //   kColumns  128 x 1    scales [ceil(rows / 128), columns]
@@ -60,9 +60,9 @@ struct Dequantise {
   int64_t first_column;
   int64_t rows;
   int64_t columns;
-  const uint8_t* values;  // the matrix's, rows value_stride apart
+  const uint8_t* values;  // of the whole matrix, rows value_stride apart
   int64_t value_stride;
-  const float* scales;  // the matrix's, rows scale_stride apart
+  const float* scales;  // of the whole matrix, rows scale_stride apart
   int64_t scale_stride;
   void* y;  // [rows, columns]
 };

@@ -11,7 +11,7 @@
 
 namespace meshwright::kernels {
 
-// The finaliser of splitmix64: a bijection whose outputs on counters pass as random.
+// The finaliser of splitmix64: a bijection whose outputs for successive counters look random.
 [[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline uint64_t Mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -20,7 +20,7 @@ struct FieldViolation {
 // If there are violations, the status has a google.rpc.BadRequest in its details.
 grpc::Status ToGrpcStatus(const absl::Status& status,
                           const std::vector<FieldViolation>& violations = {});
-// Replaces gRPC's own text about a message that is too long by one of this project.
+// If gRPC refused a message as too long, replaces gRPC's error text by this project's own.
 absl::Status FromGrpcStatus(const grpc::Status& status);
 
 // Returns the violations in the details of `status`; empty if there are none.

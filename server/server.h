@@ -2,11 +2,11 @@
 //
 // Callers may rely on:
 // - The port is bound before the store is opened. A server whose port is taken never touches the
-//   file.
+//   database file.
 // - Until the store is open, calls end with UNAVAILABLE and the health service says NOT_SERVING.
 // - Searches run on threads of their own, and so do calls that wait until their changes are stored.
 // - Stop() first makes the health service say NOT_SERVING, ends every call within 2 s, and leaves
-//   the store consistent. If the store can be written, every decision is stored. Where gRPC has not
+//   the store consistent. If the store can be written, every decision is stored. If gRPC has not
 //   ended a call after 10 s, Stop() logs the call's method and ends the process.
 // - A port that other machines can reach uses TLS. With TLS, every caller authenticates
 //   (server/calls/access.h).
@@ -55,16 +55,17 @@ using TokenOpener = std::function<absl::StatusOr<std::unique_ptr<db::TokenStore>
 // The page and calls over HTTP/1.1 (server/gateway). They use TLS if the server does.
 struct HttpOptions {
   std::string listen = {};  // HOST:PORT, as ServerOptions::listen
-  // Names beside addresses and localhost by which browsers reach the server.
+  // Host names by which browsers reach the server, besides its addresses and localhost.
   std::vector<std::string> names = {};
-  std::string key = {};  // if not empty, what every call has to show; only without TLS
+  std::string key = {};  // as GatewayOptions::key
   absl::Duration stream_interval = kStreamInterval;  // server/gateway/json_calls.h
 };
 
 struct ServerOptions {
-  // HOST:PORT; port 0 picks a free one. Empty: calls come over HTTP/1.1 alone, and no agents.
+  // HOST:PORT; port 0 picks a free one. If empty, the server takes calls over HTTP/1.1 only, and
+  // agents can't connect.
   std::string listen = "127.0.0.1:7077";
-  std::optional<HttpOptions> http;  // none: no page
+  std::optional<HttpOptions> http;  // nullopt: no page
   std::optional<ServerTls> tls;     // without it, plain text on loopback only
   // Opens the tokens in the store's database. Required with TLS; called once the store is open.
   TokenOpener open_tokens;
@@ -85,15 +86,15 @@ struct ServerOptions {
   Recommender recommend = planner::AnswerRecommend;
   LimitOptions limits;
   HeldLimits held;
-  // Ends the process where gRPC does not end its calls: their handlers use the server's objects,
-  // which can't be destroyed then. Must not return.
+  // Called by Stop() if gRPC does not end its calls in time. Must end the process and not return:
+  // the calls' handlers still use the server's objects, which can therefore not be destroyed.
   std::function<void()> leave_calls = [] { std::_Exit(EXIT_FAILURE); };
 };
 
 using StoreOpener = std::function<absl::StatusOr<std::unique_ptr<db::SweepStore>>()>;
 
 // Returns OK if `listen` is HOST:PORT and, without TLS, HOST is a loopback address. Otherwise
-// returns InvalidArgument about `field`, which says what is wrong.
+// returns InvalidArgument, which names `field` and says what is wrong.
 absl::Status CheckListenAddress(const std::string& listen, bool has_tls,
                                 std::string_view field = "listen");
 
@@ -101,7 +102,7 @@ class Server {
  public:
   // Binds the port, then opens the store with `open`. Returns InvalidArgument for an address or a
   // limit that can't be used, and Unavailable if the port is taken; the store is then untouched.
-  // Returns every error of opening the store as it is.
+  // Returns the errors of `open` unchanged.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const StoreOpener& open,
                                                        ServerOptions options);
   // Starts with a store that is already open.
@@ -157,7 +158,7 @@ class Server {
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> grpc_;
   std::unique_ptr<Gateway> gateway_;  // calls `grpc_`
-  std::unique_ptr<HttpServer> http_;  // asks `gateway_`
+  std::unique_ptr<HttpServer> http_;  // passes requests to `gateway_`
   // A std::mutex, since timed waits on an absl::Mutex follow the wall clock. Setting that clock
   // back would delay the expiry of leases.
   std::mutex timer_mutex_;

@@ -11,7 +11,7 @@ namespace meshwright {
 // The levels run from errors that need an operator to details for developers.
 enum class LogLevel { kError, kWarning, kInfo, kDebug };
 
-// The things that a line is about, for filtering. A field that does not apply is empty or 0.
+// The objects that a line concerns, for filtering. A field that does not apply is empty or 0.
 struct LogFields {
   std::string sweep = {};  // the last part of the sweep's resource name
   int32_t trial = 0;
@@ -24,8 +24,8 @@ struct LogFields {
 
 struct LogEntry {
   LogLevel level = LogLevel::kInfo;
-  // The sentence of the line. It may contain text from outside. It does not repeat the sweep, trial
-  // and attempt in `about`, because every log format writes them separately.
+  // The text of the line. It may contain text from outside. It does not repeat the sweep, trial and
+  // attempt of `about`, because every log format writes these fields separately.
   std::string message;
   LogFields about = {};
 };

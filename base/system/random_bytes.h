@@ -11,7 +11,7 @@ namespace meshwright {
 // Returns `count` bytes, 1 to 256. Returns Unavailable if the system gives no random numbers.
 absl::StatusOr<std::string> RandomBytes(size_t count);
 
-// Returns the same in hexadecimal, 2 * `count` characters.
+// Returns `count` random bytes in hexadecimal, as 2 * `count` characters.
 absl::StatusOr<std::string> RandomHex(size_t count);
 
 }  // namespace meshwright

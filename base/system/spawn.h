@@ -13,16 +13,16 @@
 
 namespace meshwright {
 
-// Spawn() sets the child's descriptors one after the other. Sources from this number on are
-// overwritten by none of them.
+// Spawn() sets the child's descriptors one after the other. In the child their numbers are below
+// this one, so that none overwrites a source that is still needed.
 inline constexpr int kFirstSpawnSource = 64;
 
 struct SpawnRequest {
   std::string path;                      // of the program
   std::vector<std::string> arguments;    // the program's name included
   std::vector<std::string> environment;  // NAME=VALUE
-  // The child's descriptors: the number here, at least kFirstSpawnSource, and the number there. The
-  // child has no others.
+  // The child's descriptors, each as its number in this process, at least kFirstSpawnSource, and
+  // its number in the child. The child has no other descriptors.
   std::vector<std::pair<int, int>> descriptors;
   std::string folder = {};  // the child's working folder; empty: this process's
 };
@@ -35,11 +35,11 @@ struct SpawnPipe {
   UniqueFd read;
   UniqueFd write;
 };
-// Returns a pipe, both of whose ends can be sources of Spawn() and are closed in other programs.
+// Returns a pipe. Both of its ends can be sources of Spawn(), and are closed on exec.
 absl::StatusOr<SpawnPipe> MakeSpawnPipe();
 
-// Appends what can be read without waiting from `fd`, which does not block, until `out` has at
-// least `most_bytes`. Closes `fd` at the end of the stream.
+// Reads from the non-blocking `fd` and appends to `out`, until no more bytes are available or `out`
+// has at least `most_bytes`. Closes `fd` at the end of the stream.
 void ReadAvailable(UniqueFd& fd, size_t most_bytes, std::string& out);
 
 }  // namespace meshwright

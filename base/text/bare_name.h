@@ -1,4 +1,4 @@
-// Compares names that people write with or without signs between their words.
+// BareName() makes names comparable that people write with or without punctuation between words.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace meshwright {
 
-// Returns the name's letters and digits in lower case: qwen3moe of Qwen3-MoE and qwen3_moe.
+// Returns the name's letters and digits in lower case: qwen3moe for both Qwen3-MoE and qwen3_moe.
 std::string BareName(std::string_view name);
 
 }  // namespace meshwright

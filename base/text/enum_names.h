@@ -25,7 +25,7 @@ constexpr std::string_view NameOf(const EnumNames<Kind, kCount>& names, Kind wan
   return "";
 }
 
-// Returns the enumerator with the name `text`. Returns InvalidArgument about `key`, with all names
+// Returns the enumerator with the name `text`. Returns InvalidArgument naming `key`, with all names
 // of the table, if there is none.
 template <typename Kind, size_t kCount>
 absl::StatusOr<Kind> KindOf(const EnumNames<Kind, kCount>& names, std::string_view key,

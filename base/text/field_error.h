@@ -1,4 +1,4 @@
-// FieldError() makes an error about one input field, which states the field's position, its value
+// FieldError() makes an error for one input field. The error states the field's position, its value
 // and what is accepted.
 #pragma once
 
@@ -16,10 +16,10 @@ namespace meshwright {
 absl::Status FieldError(std::string_view field, std::string_view value, std::string_view problem);
 absl::Status FieldError(std::string_view field, int64_t value, std::string_view problem);
 
-// Returns `status` with `field` as the field that it is about.
+// Returns a status like `status` that names `field`.
 absl::Status WithField(absl::Status status, std::string_view field);
 
-// Returns the field that `status` is about, or an empty string if it names none.
+// Returns the field that `status` names, or an empty string if it names none.
 std::string FieldOf(const absl::Status& status);
 
 // Returns OK if low <= value <= high, otherwise InvalidArgument.
@@ -29,8 +29,8 @@ absl::Status CheckPositive(std::string_view field, double value);
 // Returns OK if 0 < value <= 1, otherwise InvalidArgument.
 absl::Status CheckShare(std::string_view field, double value);
 
-// The position of a field in a text or a message, such as "ranks[2].phases.bubble_s". The text is
-// assembled only by ToText(). REQUIRES: the enclosing path and the key outlive the path.
+// The position of a field in a text or a message, such as "ranks[2].phases.bubble_s". Only ToText()
+// assembles the text. REQUIRES: the enclosing path and the key outlive the path.
 class FieldPath {
  public:
   // Makes a root. The paths of its fields begin with this text.

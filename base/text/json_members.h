@@ -1,5 +1,5 @@
 // FindMember() and WithMember() read and set a member of an object's JSON text without parsing it.
-// They are for texts that this project wrote and that many calls need with one more member, such as
+// They are for texts that this project wrote and that it often sends with one member added, such as
 // a trial's plan.
 //
 // REQUIRES: the text is an object in nlohmann::json's compact form, with its keys in order and

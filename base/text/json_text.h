@@ -23,8 +23,8 @@ inline constexpr size_t kMaxSpecBytes = size_t{4} << 20;
 // The limit for any other text. A worker's trace of a long step takes some MiB.
 inline constexpr size_t kMaxJsonBytes = size_t{64} << 20;
 
-// Parses `text`. Returns InvalidArgument about `what`, with the position if there is one, if `text`
-// is larger than `max_bytes`, nested deeper than kMaxJsonDepth, or not JSON.
+// Parses `text`. Returns InvalidArgument naming `what`, with the position of the error if it is
+// known, if `text` is larger than `max_bytes`, nested deeper than kMaxJsonDepth, or not JSON.
 absl::StatusOr<nlohmann::json> ParseJson(std::string_view what, std::string_view text,
                                          size_t max_bytes = kMaxJsonBytes);
 // Does what ParseJson() does, and keeps the keys in the order of the text.

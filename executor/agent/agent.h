@@ -162,9 +162,9 @@ class Agent {
   MonotonicTime next_heartbeat_ = MonotonicTime::Never();
   MonotonicTime next_delivery_ = MonotonicTime::Never();
   MonotonicTime next_write_ = MonotonicTime::Always();
-  // When the lease expires: lease_ after the agent sent the last heartbeat that was acknowledged,
-  // or the registration. The value is Never() once the lease has expired and its trials were
-  // ended.
+  // When the lease expires. This is the duration lease_ after the agent sent the last heartbeat
+  // that was acknowledged, or the registration. The value is Never() once the lease has expired and
+  // its trials were ended.
   MonotonicTime lease_ends_ = MonotonicTime::Never();
   int64_t last_heartbeat_ = 0;  // number of the last heartbeat sent on this stream
   // Send times of unacknowledged heartbeats by number; number 0 is the registration.

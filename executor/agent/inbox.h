@@ -45,7 +45,7 @@ class Inbox {
   }
 
   // A std::mutex, since timed waits on an absl::Mutex follow the wall clock. Setting that clock
-  // back would prolong these times.
+  // back would prolong these waits.
   std::mutex mutex_;
   std::condition_variable pushed_;
   std::deque<T> items_;

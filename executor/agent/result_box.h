@@ -36,9 +36,9 @@ class ResultBox {
 
   // Keeps the result. If its file can't be written, keeps it in memory and returns the error.
   absl::Status Add(const KeptResult& kept);
-  // Writes the result of an attempt whose processes still end, so that the result outlives the
-  // agent. It is not in kept() until Add() keeps it or a later Open() reads it. Add() and Remove()
-  // replace and delete its file.
+  // Writes the result of an attempt before its processes have ended, so that the result survives
+  // the agent's end. It is not in kept() until Add() keeps it or a later Open() reads it. Add() and
+  // Remove() replace and delete its file.
   absl::Status WriteAhead(const KeptResult& result) const;
   // Returns whether a kept result could not be written.
   bool has_unwritten() const { return !unwritten_.empty(); }

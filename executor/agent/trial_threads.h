@@ -4,7 +4,7 @@
 //
 // Guarantees:
 // - Trials that share a slot run in order of arrival.
-// - A trial gets the same cores, and at most the same part of the host's memory, whether or not
+// - A trial gets the same cores, and at most the same share of the host's memory, whether or not
 //   other trials run concurrently.
 // - Trials of one kind (device kind, precision and number of ranks) share one measured peak FLOP/s
 //   per rank, so that their MFU is comparable. The first trial of a kind measures the peak while no
@@ -68,8 +68,8 @@ class TrialThreads {
   struct Callbacks {
     std::function<void(const wire::AttemptKey&, const trial::TrialProgress&)> progress;
     std::function<void(const wire::AttemptKey&, const trial::TrialResult&)> done;
-    // Called before done() with the result of a trial once all ranks have measured, while their
-    // processes still end. Not called for a gang's trial. May be empty.
+    // Called before done() with the result of a trial once all ranks have measured, when their
+    // processes have not ended yet. Not called for a gang's trial. May be empty.
     std::function<void(const wire::AttemptKey&, const trial::TrialResult&)> measured = {};
     // Called with warnings about a trial that runs nevertheless; may be empty.
     std::function<void(const wire::AttemptKey&, const std::string&)> warn = {};
@@ -110,8 +110,9 @@ class TrialThreads {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   double KnownPeak(const trial::TrialPlan& plan) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   trial::TrialResult Run(Entry& entry);
-  // Returns the host memory that the trial may take. This is the share of its slots, but at most
-  // the free memory minus the memory that trials started earlier will still take.
+  // Returns the host memory that the trial may take. This is its slots' share of the host's memory,
+  // but at most the free memory minus the memory that trials which started earlier are still going
+  // to take.
   absl::StatusOr<host::MemoryRoom> RoomFor(const Entry& entry);
 
   const TrialRunners runners_;

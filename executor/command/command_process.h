@@ -22,14 +22,14 @@
 
 namespace meshwright::command {
 
-// The kernel needs time to free the memory of what is killed.
+// Longest wait for the end of a killed command. The kernel needs time to free its memory.
 inline constexpr std::chrono::milliseconds kLongestEnd(10'000);
 
 class CommandProcess final : public trial::LocalProcess {
  public:
-  // Renders the command for `place`, whose folder is made here, and starts it below a guard.
-  // Returns InvalidArgument if the plan's fields are not those of the runner or the framework can't
-  // express the layout, and Unavailable if the command can't be started.
+  // Makes the run's folder, renders the command for it and for the rest of `place`, and starts the
+  // command under a guard. Returns the errors of Render(), and Unavailable if the command can't be
+  // started.
   static absl::StatusOr<CommandProcess> Start(const Runner& runner, const trial::TrialPlan& plan,
                                               CommandPlace place, const CommandHost& host);
 
@@ -45,14 +45,14 @@ class CommandProcess final : public trial::LocalProcess {
   void Kill() override { process_.Kill(); }
   bool End(std::chrono::milliseconds limit) override { return ended_ = process_.End(limit); }
   bool ended() const override { return ended_; }
-  // Returns the process that could not be ended, or else the guard.
+  // Returns the pid of a process that could not be ended, or if there is none, the guard's pid.
   pid_t pid() const override { return process_.left().value_or(process_.pid()); }
   void TellEnd(trial::RankRecord& record) const override;
-  // As OfWaitStatus() reads it.
+  // Returns how the command ended, in the form that OfWaitStatus() reads.
   int wait_status() const override;
 
   const guard::CommandEnd& command_end() const { return process_.command_end(); }
-  // Returns the command as a shell reads it.
+  // Returns the command as a line for a shell.
   const std::string& line() const { return line_; }
 
  private:
@@ -74,8 +74,8 @@ class CommandProcess final : public trial::LocalProcess {
 // does; the trial then fails with a fault of the infrastructure.
 absl::StatusOr<uint16_t> FreePort();
 
-// Returns the end of a command on another host, of which only the status is known: a command that
-// can't be started has the exit code 127 there, and one whose guard was lost was killed.
+// Returns how a command on another host ended, given its wait_status(). In this status, a command
+// that could not be started has exit code 127, and a command whose guard was lost has SIGKILL.
 guard::CommandEnd OfWaitStatus(int wait_status);
 
 }  // namespace meshwright::command

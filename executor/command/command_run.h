@@ -1,7 +1,7 @@
-// CommandRun is what is known of a trial's command that runs, on one node or on several, a process
-// on each: its log so far, and what ends the run.
+// CommandRun follows a trial's command, which runs as one process on each of one or several nodes:
+// it reads the log and decides when the run ends.
 //
-// It knows no processes and no clock of its own: what was read, and when, is given to it.
+// It has no processes and no clock: the caller passes in what was read, and when.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct RunNode {
 // How the command of a node ended.
 struct NodeEnd {
   guard::CommandEnd end = {.kind = guard::EndKind::kExited, .number = 0};
-  // Set instead of `end` if the node's agent can't tell it: what became of the agent.
+  // Set if the node's agent can't report `end`: says what became of the agent.
   std::string loss = {};
   trial::Fault fault = trial::Fault::kNone;  // of the loss; kNone: the agent was told to end
 };
@@ -43,9 +43,9 @@ class CommandRun {
   CommandRun(const trial::TrialPlan& plan, const Runner& runner, LogClock::time_point now,
              const std::vector<RunNode>& nodes = {RunNode()});
 
-  // Takes a part of a node's output. Returns whether a step has ended.
+  // Takes a piece of a node's output. Returns whether a step has ended.
   bool Take(std::string_view output, LogClock::time_point now, size_t node = 0);
-  // Takes the end of a node's command. The last line may lack its end.
+  // Takes the end of a node's command. The last line may lack its newline.
   void TakeEnd(const NodeEnd& end, LogClock::time_point now, size_t node = 0);
 
   // Why the command has to be ended now.
@@ -55,7 +55,7 @@ class CommandRun {
     kContradicted,  // the framework did not run the layout
     kEnded,         // it ended on all nodes, or failed on one
     kTalksTooMuch,  // it printed more than kMostLogBytes
-    kHung           // it gave no sign of life for the plan's timeout
+    kHung           // it made no progress for too long
   };
   Verdict Judge(LogClock::time_point now);
 
@@ -64,32 +64,33 @@ class CommandRun {
   // Returns what was measured, as a cancelled result.
   trial::TrialResult ConcludeCancelled() const;
 
-  // The steps that count so far, with the last one's time and loss.
+  // The steps so far, with their times and losses.
   const StepLog& steps() const { return steps_; }
-  // The last lines of the output, valid UTF-8.
+  // The end of the output, as valid UTF-8.
   std::string LogEnd() const;
 
  private:
   struct Node {
     RunNode at;
     std::string partial_line = {};
-    bool skips_line = false;  // the rest of a line that is too long
+    bool skips_line = false;  // whether the rest of the line is skipped, as it is too long
     FailureSigns signs = {};
     std::optional<NodeEnd> end = {};
 
     bool failed() const;
   };
 
-  // Appends to the line that is read. Returns false if the line is too long and is skipped.
+  // Appends to the node's partial line. Returns false if the line is too long and is skipped.
   static bool Extend(std::string_view output, Node& node);
-  // Reads the node's line so far, and empties it. Returns whether a step has ended.
+  // Reads the node's partial line, and clears it. Returns whether a step has ended.
   bool TakeLine(LogClock::time_point now, size_t node);
   bool HasEnded(LogClock::time_point now) const;
   std::string Contradiction() const;
   trial::TrialResult Measured() const;
   // Fills in the outcome of a command that ended by itself.
   void AddEnd(trial::TrialResult& result) const;
-  // Returns the failed node whose end explains the others' best. REQUIRES: a node has failed.
+  // Returns the failed node whose end best explains the ends of the others. REQUIRES: a node has
+  // failed.
   const Node& Culprit() const;
   void AddFailure(const Node& node, trial::TrialResult& result) const;
   void AddOutOfMemory(const Node& node, trial::TrialResult& result) const;
@@ -99,15 +100,17 @@ class CommandRun {
   LogReader reader_;
   StepLog steps_;
   std::vector<Node> nodes_;
-  // The node whose lines count as steps, if they have no number: each node may print its own.
+  // The only node whose lines without a step number count as steps, since every node may print a
+  // line for the same step.
   std::optional<size_t> counting_node_;
-  // When the command first ended on a node with another exit code than 0.
+  // When the command first failed on a node.
   std::optional<LogClock::time_point> failed_at_;
   std::string tail_;
   int64_t read_bytes_ = 0;
   bool has_stepped_ = false;
   LogClock::time_point began_;
-  LogClock::time_point last_sign_;  // of the last step; before the first, of the last output
+  // Time of the last step, or of the last output if there is no step yet.
+  LogClock::time_point last_sign_;
   trial::StopReason stop_reason_ = trial::StopReason::kNone;
 };
 

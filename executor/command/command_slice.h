@@ -1,10 +1,11 @@
 // RunCommandSlice() runs the last rank of a layout alone, on one device, in the user's own
 // framework, and composes the step of all ranks from it.
 //
-// The framework's process groups move nothing, so what the rank measures is its own work: compute,
-// recomputation, copies to the host and the optimizer, of all micro-batches, without waiting. What
-// takes several ranks is modelled. The last rank is the one that prints steps in Megatron-LM; in
-// most schedules it has the head.
+// The framework's process groups are fake ones, which move no data. The measured step time is
+// therefore the rank's own work on all micro-batches, without waiting: compute, recomputation,
+// copies to the host and the optimizer. Communication, the bubble and the wait for stragglers are
+// modelled. The last rank runs because Megatron-LM prints steps on it, and because it has the head
+// in most schedules.
 #pragma once
 
 #include <string>
@@ -17,7 +18,7 @@
 
 namespace meshwright::command {
 
-// The estimate of the layout's step on the cluster that it is for.
+// The estimated step of a layout on the cluster that the layout is for.
 struct ModelledStep {
   std::string cluster;
   planner::TimeParts part;  // seconds
@@ -29,9 +30,10 @@ trial::TrialResult RunCommandSlice(const trial::TrialPlan& plan, const Runner& r
                                    const CommandHost& host, const ModelledStep& modelled,
                                    const trial::TrialRunnerOptions& options);
 
-// Replaces the step that a rank took alone by that of all ranks: the rank's time, the modelled
-// exposed communication and wait for stragglers, and the modelled bubble times the ratio of the
-// rank's time to its modelled one. Communication that is modelled as hidden stays hidden.
+// Replaces the step time of the rank that ran alone by a step time for all ranks. This is the sum
+// of (1) the rank's measured time, (2) the modelled exposed communication, (3) the modelled wait
+// for stragglers, and (4) the modelled bubble, multiplied by the ratio of the rank's measured time
+// to its modelled time. Communication that is modelled as hidden stays hidden.
 void ComposeSlice(const trial::TrialPlan& plan, const ModelledStep& modelled,
                   trial::TrialResult& result);
 

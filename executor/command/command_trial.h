@@ -1,7 +1,8 @@
 // RunCommandTrial() runs one trial as a command of the user's own framework on this machine.
 //
-// The command's steps, memory and losses are read from its log. The command is ended as soon as its
-// median step time is told, and nothing that it started remains when RunCommandTrial() returns.
+// The command's steps, memory and losses are read from its log. The command is ended as soon as
+// enough steps are timed. When RunCommandTrial() returns, all processes that the command started
+// have ended.
 #pragma once
 
 #include "executor/command/command_host.h"
@@ -11,10 +12,10 @@
 
 namespace meshwright::command {
 
-// Returns the trial's result. Every failure becomes an outcome of the result: memory that ran out,
-// a command that can't be started, that ended early, that failed, that hung, or that ran another
-// layout. Of `options`, the callbacks `progress`, `measured` and `warn`, `cancel` and
-// `first_device` count. REQUIRES: plan.runner names this runner.
+// Returns the trial's result. Every failure becomes an outcome of the result: the command ran out
+// of memory, could not be started, ended early, failed, hung, or ran another layout. Of `options`,
+// only `progress`, `measured`, `cancel` and `first_device` are used. REQUIRES: plan.runner names
+// this runner.
 trial::TrialResult RunCommandTrial(const trial::TrialPlan& plan, const Runner& runner,
                                    const CommandHost& host,
                                    const trial::TrialRunnerOptions& options);

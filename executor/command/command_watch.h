@@ -1,5 +1,5 @@
 // WatchCommand() reads what a trial's command prints, on one node or on several, ends the command
-// as soon as its median step time is told, and makes the trial's result of it.
+// as soon as enough steps are timed, and makes the trial's result.
 #pragma once
 
 #include <functional>
@@ -21,9 +21,10 @@ struct WatchedNode {
   std::function<NodeEnd()> end;  // called once the process has ended
 };
 
-// Returns the trial's result once nothing that the command started remains, or after kLongestEnd.
-// `line` is the first node's command as a shell reads it. Of `options`, `progress`, `measured` and
-// `cancel` count. REQUIRES: the processes outlive the call.
+// Watches the command until the run is over, ends it, waits at most kLongestEnd (slightly longer if
+// there are several nodes) until all processes that the command started have ended, and returns the
+// trial's result. `line` is the first node's command as a line for a shell. Of `options`, only
+// `progress`, `measured` and `cancel` are used. REQUIRES: the processes outlive the call.
 trial::TrialResult WatchCommand(const trial::TrialPlan& plan, const Runner& runner,
                                 const std::string& line, const std::vector<WatchedNode>& nodes,
                                 const trial::TrialRunnerOptions& options);

@@ -1,4 +1,4 @@
-// CommandWords() cuts a command line into words as a shell does that expands nothing.
+// CommandWords() splits a command line into words as a shell does, but expands nothing.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace meshwright::command {
 
-// Returns the words. Blanks separate them; quotes and a backslash keep characters in a word as they
-// are. Returns InvalidArgument about `command` if a quote does not end, or if the line has a
-// character by which a shell would do more than start one program: one of $ ` ; & | < > ( ) outside
-// of quotes, or $ and ` in double quotes.
+// Returns the words, which are separated by blanks. Quotes and backslashes keep blanks and special
+// characters in a word. Returns InvalidArgument for `command` if (1) a quote is not closed, or (2)
+// the line has a character that makes a shell do more than start one program: one of $ ` ; & | < >
+// ( ) outside of quotes, or $ or ` in double quotes.
 absl::StatusOr<std::vector<std::string>> CommandWords(std::string_view line);
 
 }  // namespace meshwright::command

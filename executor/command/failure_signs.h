@@ -1,5 +1,5 @@
-// FailureSigns looks in the lines of a command's log for why the command failed: memory that ran
-// out, a port that was taken, the last error.
+// FailureSigns searches the lines of a command's log for the reason why the command failed: memory
+// that ran out, a port that was in use, or else the last error.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,10 @@ class FailureSigns {
 
   // The first line that says that memory ran out; empty if none does.
   const std::string& out_of_memory() const { return out_of_memory_; }
-  // How much was asked for when memory ran out, bytes; 0 if no line says it.
+  // Size of the allocation that failed, bytes; 0 if out_of_memory() does not say it.
   int64_t requested_bytes() const { return requested_bytes_; }
-  // The rank whose line it was, as torchrun and torchtitan name it; nullopt if none is named.
+  // The rank that out_of_memory() names, in the form [rank3] of torchrun and torchtitan; nullopt if
+  // it names none.
   std::optional<int32_t> out_of_memory_rank() const { return rank_; }
   // The first line that says that an address or a port is in use; empty if none does.
   const std::string& port_in_use() const { return port_in_use_; }
@@ -25,8 +26,8 @@ class FailureSigns {
   const std::string& killed() const { return killed_; }
   // The last line that looks like an error; empty if none does.
   const std::string& last_error() const { return last_error_; }
-  // Whether the last error is that a connection to another rank was lost or refused, which may be
-  // the consequence of what happened there.
+  // Whether last_error() is a connection to another rank that was lost or refused. A failure of the
+  // other rank may be the cause.
   bool is_lost_connection() const { return is_lost_connection_; }
 
  private:

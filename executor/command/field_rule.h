@@ -14,8 +14,9 @@
 
 namespace meshwright::command {
 
-// A rule has one of three forms: {"from": N, "to": N} for whole numbers, {"words": [...]} for one
-// of these words, {"below": FOLDER} for the path of something in this folder.
+// A rule has one of three forms: {"from": N, "to": N} allows a whole number in this range,
+// {"words": [...]} allows one of these words, and {"below": FOLDER} allows the path of anything
+// below this folder.
 struct FieldRule {
   std::optional<int64_t> from = {};
   std::optional<int64_t> to = {};
@@ -35,8 +36,8 @@ void VisitFields(Rule& rule, Visitor& visit) {
 absl::Status CheckRule(std::string_view path, const FieldRule& rule);
 
 // Returns the value as the command gets it: a path is absolute and has no links. Returns
-// InvalidArgument about `field`, which says what would be accepted, if the rule does not allow
-// `value`, or if it begins with '-', which a program would take for a flag.
+// InvalidArgument for `field`, which says what would be accepted, if the rule does not allow
+// `value`. No rule allows a value that begins with '-', since a program would take it for a flag.
 absl::StatusOr<std::string> FieldValue(std::string_view field, const FieldRule& rule,
                                        const std::string& value);
 

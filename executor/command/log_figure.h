@@ -1,5 +1,5 @@
-// kLogFigures is the table of figures that a framework's log may tell, in the units in which logs
-// have them.
+// kLogFigures is the table of figures that a framework's log may report, in the units that logs
+// use.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ enum class LoggedQuantity : uint8_t {
 struct LogFigure {
   std::string_view name;
   LoggedQuantity quantity;
-  double factor = 1.0;  // from the log's unit
+  double factor = 1.0;  // converts from the log's unit
 };
 
 inline constexpr std::array kLogFigures = {

@@ -1,6 +1,8 @@
-// RenderedCommand is a runner's command for one trial: its words, its variables and the files that
-// it reads. Only the runner's text, the layout, the run's options and the numeric address of a
-// gang's leader decide what is in it; no other text of a request does.
+// RenderedCommand is a runner's command for one trial: its arguments, its environment variables and
+// the files that it reads. The arguments and variables consist of the runner's text, the export of
+// the plan's layout, the plan's numbers, values of fields that the runner's rules allow, paths that
+// the agent made, and the numeric address and port of a gang's leader. They have no other text of a
+// request.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +23,10 @@ struct RenderedCommand {
   std::vector<planner::ExportedFile> files;
 };
 
-// Which part of a trial a command runs, and where.
+// Which ranks of a trial a command runs, and where.
 struct CommandPlace {
   std::string folder = {};  // of this run alone
-  // Where the commands of a trial's nodes meet. The port is free on the node 0.
+  // Where the commands of a trial's nodes meet. The port is free on node 0.
   std::string address = "127.0.0.1";
   uint16_t port = 0;
   int32_t node = 0;
@@ -36,12 +38,13 @@ struct CommandPlace {
 // Name of the file in {folder} that has the trial's plan as JSON, for programs of the user's own.
 inline constexpr char kTrialFile[] = "trial.json";
 
-// Returns the command. Returns InvalidArgument, which names the field, if the plan's fields are not
-// those of the runner or the framework can't express the layout. REQUIRES: plan.runner is set.
+// Returns the command. Returns InvalidArgument, which names the field, if (1) the runner's
+// condition does not hold for the layout, (2) the plan's values do not fit the fields that the
+// runner declares, or (3) the framework can't express the layout. REQUIRES: plan.runner is set.
 absl::StatusOr<RenderedCommand> Render(const Runner& runner, const trial::TrialPlan& plan,
                                        const CommandPlace& place, const CommandHost& host);
 
-// Returns the steps that the command has to run, the warm-up included.
+// Returns the number of steps that the command has to run, including the warm-up.
 int64_t StepsOfCommand(const Runner& runner, const trial::TrialPlan& plan);
 
 }  // namespace meshwright::command

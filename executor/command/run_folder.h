@@ -13,7 +13,7 @@ namespace meshwright::command {
 
 class RunFolder {
  public:
-  // Makes a folder in `around`. Returns Unavailable if that fails.
+  // Makes a folder inside the folder `around`. Returns Unavailable if that fails.
   static absl::StatusOr<RunFolder> Make(const std::string& around);
 
   RunFolder(RunFolder&& other) noexcept;
@@ -21,7 +21,8 @@ class RunFolder {
   ~RunFolder();
 
   const std::string& path() const { return path_; }
-  // Writes the files. Returns Unavailable if that fails, and Internal if a name has a folder.
+  // Writes the files. Returns Unavailable if that fails, and Internal if a file's name contains a
+  // folder.
   absl::Status Write(const std::vector<planner::ExportedFile>& files) const;
 
  private:

@@ -30,11 +30,11 @@
 
 namespace meshwright::command {
 
-// How a command runs one rank of a layout alone, on one device, with process groups that move
-// nothing, such as Megatron-LM with --fake-process-group.
+// How a command runs one rank of a layout alone, on one device, with fake process groups, as
+// Megatron-LM does with --fake-process-group.
 struct RunnerSlice {
   std::vector<std::string> argv = {};  // which may have {rank}, the layout's last rank
-  std::map<std::string, std::string> environment = {};  // beside that of the runner
+  std::map<std::string, std::string> environment = {};  // added to the runner's, and overrides it
 };
 
 template <planner::ConstOr<RunnerSlice> S, typename Visitor>
@@ -47,11 +47,11 @@ struct Runner {
   std::string name = {};
   // The profile by which the trial's layouts are planned and checked.
   std::string framework = {};
-  // The target of `export` whose words {args} stands for and whose files are in {folder}; empty:
-  // none.
+  // The target of `meshwright export` that gives the arguments for {args} and the files in
+  // {folder}; empty: none.
   std::string export_to = {};
   // The layouts that the command can run, as a condition on their keys (planner/layout/
-  // layout_condition.h): "tp = 1 and pp = 1". Empty: all that the framework can.
+  // layout_condition.h): "tp = 1 and pp = 1". Empty: all that the framework can run.
   std::string where = {};
   std::vector<std::string> argv = {};
   std::map<std::string, FieldRule> fields = {};
@@ -67,7 +67,7 @@ struct Runner {
   std::string folder = {};  // of the file; absolute
 };
 
-// The file's keys but "log", which is a name or an object.
+// Visits all keys of the file except "log", whose value is a name or an object.
 template <planner::ConstOr<Runner> R, typename Visitor>
 void VisitFields(R& runner, Visitor& visit) {
   visit(planner::Needed("name"), runner.name);
@@ -82,31 +82,32 @@ void VisitFields(R& runner, Visitor& visit) {
   visit("warm_up_steps", runner.warm_up_steps);
 }
 
-// No file of a runner is larger.
+// Largest file of a runner.
 inline constexpr size_t kMaxRunnerBytes = size_t{64} << 10;
 
-// Returns the runner that `text` describes, of a file in `folder`. Returns InvalidArgument, which
+// Returns the runner of a file in `folder` whose content is `text`. Returns InvalidArgument, which
 // names the field, if the text is wrong.
 absl::StatusOr<Runner> ParseRunner(std::string_view text, std::string_view folder);
 
 // Returns the runner of a file. Returns InvalidArgument as ParseRunner() does, NotFound if there is
-// no such file, and PermissionDenied if a user other than this one and root may write the file or
-// its folder: a runner decides what this user runs.
+// no such file, and PermissionDenied if a user other than this one and root may change the file or
+// the folders of its path, since a runner decides what this user runs.
 absl::StatusOr<Runner> ReadRunner(const std::string& path);
 
-// Returns whether the runner's command can be one of several, each on a node of its own, that run a
-// trial together: whether it is told its node, by {node}, and where they meet, by {address} and
-// {port}.
+// Returns whether several commands of the runner, one per node, can run a trial together. This
+// needs {node}, by which a command is told its node, and {address} and {port}, by which it is told
+// where the commands meet.
 bool RunsOnSeveralNodes(const Runner& runner);
 
-// Returns the runner whose command is that of runner.slice. REQUIRES: runner.slice is set.
+// Returns the runner with the command and environment of runner.slice. REQUIRES: runner.slice is
+// set.
 Runner SliceRunner(const Runner& runner);
 
-// Returns InvalidArgument about `layout` if the runner's condition does not hold for it.
+// Returns InvalidArgument for `layout` if the runner's condition does not hold for it.
 absl::Status CheckLayout(const Runner& runner, const planner::Layout& layout);
 
-// Returns a runner for one command line of the user's own, whose words are separated by blanks;
-// quotes keep blanks together as in a shell. The command gets the variables of `pass`.
+// Returns a runner for a command line of the user's own, which CommandWords() splits into
+// arguments. The command gets the environment variables that `pass` names.
 absl::StatusOr<Runner> RunnerOfCommand(std::string_view command, std::string_view framework,
                                        std::string_view export_to, std::string_view log,
                                        std::vector<std::string> pass);

@@ -1,8 +1,8 @@
-// StepLog collects what the lines of a command's log tell of its steps.
+// StepLog collects what the lines of a command's log report about its steps.
 //
-// Ranks may each print a line for one step: the step then takes as long as its slowest rank. A step
-// whose line has no time takes as long as passed since the line of the step before. The log's first
-// steps are a warm-up and do not count.
+// If several ranks print a line for one step, the step takes as long as the slowest of them. If a
+// step's line has no time, the step takes the time since the previous step's line was read. The
+// log's first steps are a warm-up and do not count.
 #pragma once
 
 #include <chrono>
@@ -22,17 +22,17 @@ class StepLog {
  public:
   explicit StepLog(int32_t warm_up_steps) : warm_up_steps_(warm_up_steps) {}
 
-  // Takes what a line says, which was read at `now`. Returns whether it ended a step.
+  // Takes a line that was read at `now`. Returns whether the line ended a step.
   bool Add(const LoggedLine& line, LogClock::time_point now);
 
-  // Returns the times of the steps after the warm-up, whose last step comes first: like that of a
-  // worker's first step, its time does not count.
+  // Returns the times of the warm-up's last step and of all steps after the warm-up. The first of
+  // these times does not count, like the time of a worker's first step.
   std::vector<double> TimesS() const;
-  // Returns the losses of the same steps; of those that told one.
+  // Returns the losses of the same steps. Steps without a loss are left out.
   std::vector<double> Losses() const;
-  // The largest peak memory of a rank, bytes; nullopt if the log does not tell it.
+  // The largest peak memory of a rank, bytes; nullopt if the log does not report it.
   std::optional<int64_t> peak_bytes() const { return peak_bytes_; }
-  // What the framework made of the layout, by layout keys.
+  // The values of layout keys that the framework says it ran.
   const std::map<std::string, std::string>& ran() const { return ran_; }
 
  private:

@@ -22,8 +22,8 @@ namespace meshwright::gang {
 trial::TrialResult RunMember(const trial::TrialPlan& plan, const Membership& membership,
                              const trial::TrialRunnerOptions& options, const Timing& timing = {});
 
-// Does the same for any `part` of a trial on `devices` devices: the part's processes take the place
-// of workers. Of `options`, `cancel` counts here.
+// Does the same for any `part` of a trial on `devices` devices, with the part's processes in place
+// of workers. Of `options`, this function itself uses only `cancel`.
 trial::TrialResult RunMember(HostPart& part, int64_t devices, const Membership& membership,
                              const trial::TrialRunnerOptions& options, const Timing& timing = {});
 

@@ -5,8 +5,8 @@
 //   listener: nonce (32), proof (32)
 //   dialer:   proof (32)
 //
-// A proof is HMAC-SHA256, keyed with the secret, of the prover's side, the purpose and both nonces.
-// Traffic after the handshake is not encrypted.
+// A proof is an HMAC-SHA256, keyed with the secret, over the prover's side, the purpose and both
+// nonces. Traffic after the handshake is not encrypted.
 #pragma once
 
 #include <cstddef>

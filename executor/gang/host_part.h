@@ -43,7 +43,7 @@ class HostPart {
   // port of their own loopback; otherwise they reach it at the leader's address.
   virtual bool is_tunnelled() const = 0;
   virtual absl::StatusOr<std::vector<LocalRank>> Start(const StoreAddress& store) = 0;
-  // How long the end of killed processes may take.
+  // The longest time that killed processes take to end.
   virtual std::chrono::milliseconds longest_kill() const = 0;
   // Runs on the leader once all followers were told to start. Watches all processes until the run
   // is over, ends them, and returns the trial's result.

@@ -20,8 +20,8 @@ class Joining {
   Joining(const Membership& membership, const Timing& timing, Arrivals& arrivals);
 
   // Waits until all followers have joined, and then returns nullopt. Returns the trial's result if
-  // a follower prevents the start, because it can't run its ranks, has workers of another version,
-  // is lost or does not join in time, or if `cancelled` returns true.
+  // `cancelled` returns true, or if a follower prevents the start: it can't run its ranks, has
+  // workers of another version, is lost, or does not join in time.
   std::optional<trial::TrialResult> Wait(const std::function<bool()>& cancelled);
 
   // Returns the followers that have joined, in order of their ranks.

@@ -1,5 +1,5 @@
 // Relay carries workers' bytes between hosts, on a thread of its own. It accepts connections from a
-// listening socket, does their handshakes, and joins each of these connections to another one as a
+// listening socket, does their handshakes, and joins each of them to a second connection as a
 // tunnel. It serves all connections concurrently.
 //
 // The leader's relay accepts connections at the gang's listener and joins them to rank 0's store. A
@@ -54,7 +54,7 @@ class Relay {
   void Admit(UniqueFd accepted);
   void ShakeHands();
   // Returns whether one more connection may wait for its handshake. If too many connections wait,
-  // drops the oldest one if it has waited long enough.
+  // drops the oldest one, provided that it has waited long enough.
   bool MakeRoom();
 
   struct Waiting {

@@ -28,7 +28,7 @@ struct SocketAddress {
 // seconds. Returns Unavailable if `host` has no address.
 absl::StatusOr<SocketAddress> Resolve(const std::string& host, uint16_t port);
 // Resolves "host:port", in which an IPv6 address is in brackets. Returns InvalidArgument if the
-// text is malformed; every other error is that of Resolve().
+// text is malformed, and otherwise the errors of Resolve().
 absl::StatusOr<SocketAddress> ResolveHostPort(const std::string& text);
 
 SocketAddress Loopback(uint16_t port);

@@ -1,8 +1,8 @@
-// What a guard and an agent do with the control group of one run (Linux's cgroup v2), which is
-// named by the path of its folder.
+// These functions let a guard and an agent manage the control group of one run (Linux's cgroup v2).
+// A group is named by the path of its folder.
 //
-// A process stays in its group whatever session it starts and whichever parent it loses, so a group
-// is ended as a whole.
+// A process stays in its group even if it starts a session of its own or loses its parent. Killing
+// the group therefore kills every process of the run.
 #pragma once
 
 #include <chrono>
@@ -20,20 +20,21 @@ int WriteControl(const std::string& file, std::string_view text);
 // Moves the calling process into the group. Returns 0 or errno.
 int EnterCgroup(const std::string& group);
 
-// Bounds the memory that the processes of the group hold together; none of it is swapped out. If
-// they need more, the kernel kills all of them. Returns Unavailable if the limit can't be set.
+// Limits the memory that the processes of the group hold together, and lets none of it be swapped
+// out. If they need more, the kernel kills all of them. Returns Unavailable if the limit can't be
+// set.
 absl::Status LimitMemory(const std::string& group, int64_t bytes);
 
-// Returns a sentence if the kernel killed processes of the group because the group reached its
-// limit, an empty text otherwise. What the kernel kills because the whole machine ran out of memory
-// does not count.
+// If the kernel killed processes of the group because the group reached its limit, returns a
+// message that says so, and otherwise an empty text. Processes that the kernel killed because the
+// whole machine ran out of memory do not count.
 std::string MemoryLimitKills(const std::string& group);
 
 // Kills all processes of the group and of groups below it. Does not wait.
 void KillCgroup(const std::string& group);
 
 // Kills all processes of the group, waits at most `patience` for their end, and removes the group
-// with the groups below it. Returns whether the group is gone; one that was never there is.
+// with the groups below it. Returns true if the group is gone, or if it never existed.
 bool RemoveCgroup(const std::string& group, std::chrono::milliseconds patience);
 
 }  // namespace meshwright::guard

@@ -1,9 +1,9 @@
-// DelegatedCgroup is the control group (Linux's cgroup v2) that the system's manager handed over to
-// this process, so that each run of a command gets a group of its own below it.
+// DelegatedCgroup is the control group (Linux's cgroup v2) that systemd delegated to this process.
+// Each run of a command gets a group of its own below it.
 //
-// A group counts as handed over only if systemd marked it so (Delegate=yes sets the extended
-// attribute user.delegate, or trusted.delegate) and this user may write it. A group that happens to
-// be writable, such as one of a session of root, may be managed by someone else.
+// A group counts as delegated only if systemd marked it so (Delegate=yes sets the extended
+// attribute user.delegate, or trusted.delegate) and this user may write it. A group that merely
+// happens to be writable, such as a group of root's login session, may be managed by someone else.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class RunGroup {
   ~RunGroup();
 
   const std::string& path() const { return path_; }
-  // Whether the group bounds the memory of its processes.
+  // Whether the group limits the memory of its processes.
   bool limits_memory() const { return limits_memory_; }
 
  private:
@@ -43,18 +43,20 @@ class RunGroup {
 
 class DelegatedCgroup {
  public:
-  // Takes the group of this process: moves the process into a group `agent` below it, because a
-  // group that has processes of its own can't bound the memory of groups below it, and removes the
-  // groups of runs that a process left when it was killed. Returns FailedPrecondition with the
-  // reason if the group was not handed over, another process has taken it, or it can't be used.
+  // Takes the group of this process for its runs. Moves the process into a group `agent` below it,
+  // because a group that has processes of its own can't limit the memory of groups below it.
+  // Removes the groups of runs that an earlier process left behind when it was killed. Returns
+  // FailedPrecondition with the reason if the group was not delegated, another process has taken
+  // it, or it can't be used.
   static absl::StatusOr<DelegatedCgroup> Take(const CgroupSources& sources = {});
 
   // Makes the group of a run whose processes may together hold `memory_limit_bytes` (0: no limit).
-  // The limit is set only if limits_memory(). Returns Unavailable if that fails.
+  // The limit is set only if limits_memory(). Returns Unavailable if the group can't be made or
+  // limited.
   absl::StatusOr<RunGroup> MakeRun(int64_t memory_limit_bytes) const;
 
   const std::string& path() const { return path_; }
-  // Whether the controller of memory was handed over too.
+  // Whether the memory controller was delegated too.
   bool limits_memory() const { return limits_memory_; }
 
  private:

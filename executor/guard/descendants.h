@@ -2,8 +2,8 @@
 // it is.
 //
 // A launcher such as torchrun gives each rank a session of its own, so that neither a signal to a
-// process group nor a parent-death signal reaches the ranks. A child subreaper is the parent of
-// every process below it whose own parent has ended. So no process escapes by ending its parent.
+// process group nor a parent-death signal reaches the ranks. A child subreaper becomes the parent
+// of every process below it whose own parent has ended, so no process escapes when its parent ends.
 #pragma once
 
 #include <sys/types.h>
@@ -29,10 +29,10 @@ std::vector<ProcessId> DescendantsOf(pid_t root);
 // Makes the calling process a child subreaper. Returns false if the system does not allow it.
 bool BecomeSubreaper();
 
-// Kills all descendants of the calling process and reaps them, until there are none. Calls
-// `still_there` with one that remains, once, if that takes longer than `patience`; a process that
-// is stuck in a driver ends only when the driver lets it go. REQUIRES: the calling process is a
-// child subreaper, and no other thread of it waits for children.
+// Kills all descendants of the calling process and reaps them, until there are none. If that takes
+// longer than `patience`, calls `still_there` once, with the pid of a process that remains. A
+// process that is stuck in a driver ends only when the driver releases it. REQUIRES: the calling
+// process is a child subreaper, and no other thread of it waits for children.
 void EndDescendants(std::chrono::milliseconds patience,
                     const std::function<void(pid_t)>& still_there);
 

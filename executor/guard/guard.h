@@ -1,7 +1,7 @@
-// GuardMain() is the guard: a process between an agent and a command of the user's framework that
-// ends everything the command started.
+// GuardMain() is the guard. It stands between an agent and a command of the user's framework, and
+// ends every process that the command started.
 //
-// The guard consists of two processes, and either one of them suffices. The inner process starts
+// The guard consists of two processes, either of which can do so alone. The inner process starts
 // the command. Both are child subreapers, so each is an ancestor of every process of the command
 // for as long as it lives. Each ends these processes when
 // - the command ends;
@@ -10,9 +10,10 @@
 // - it gets SIGTERM, SIGINT or SIGHUP.
 // The guard ends after all of these processes have ended.
 //
-// Where the agent has made a control group for the command, the command is in it and the guard is
-// not: the kernel then ends processes that the guard might lose, and a memory limit that ends the
-// command leaves the guard to tell of it, as the last line of the command's output.
+// If the agent has made a control group for the command, the command is in the group and the guard
+// is not. Killing the group then also ends processes that the guard might not find. If the group's
+// memory limit ends the command, the guard is still there to report this, as the last line of the
+// command's output.
 //
 // The agent's side of this protocol is GuardedProcess (executor/guard/guarded_process.h).
 #pragma once
@@ -20,14 +21,14 @@
 namespace meshwright::guard {
 
 inline constexpr char kGuardCommand[] = "guard";
-// Descriptor of which the guard reads; the agent holds the other end open while the command may
+// Descriptor from which the guard reads. The agent holds the other end open while the command may
 // run.
 inline constexpr int kControlFd = 3;
-// Descriptor to which the guard writes a line for each of GuardReport. Its end of file means that
-// both processes of the guard have ended.
+// Descriptor to which the guard writes its reports, one line each. Its end of file means that both
+// processes of the guard have ended.
 inline constexpr int kReportFd = 4;
 
-// The lines' first words; a number follows.
+// The first words of the reports. Each is followed by a number: an errno, exit code, signal or pid.
 inline constexpr char kCannotStart[] = "cannot_start";  // errno
 inline constexpr char kExited[] = "exited";             // the command's exit code
 inline constexpr char kSignalled[] = "signalled";       // the signal that ended the command

@@ -1,6 +1,6 @@
-// GuardedProcess is a command of the user's framework that runs below a guard (executor/guard/
-// guard.h). It reads the command's output, and ends the command with everything that the command
-// started.
+// GuardedProcess is a command of the user's framework that runs under a guard
+// (executor/guard/guard.h). It reads the command's output, and ends the command with everything
+// that the command started.
 #pragma once
 
 #include <poll.h>
@@ -52,7 +52,7 @@ class GuardedProcess {
   void AddDescriptors(std::vector<pollfd>& descriptors) const;
   // Returns the standard output and error that are available.
   std::string ReadOutput();
-  // Returns whether the guard, and so everything below it, has ended. Does not wait.
+  // Returns whether the guard has ended, and with it every process below it. Does not wait.
   bool TryReap();
   // Tells the guard to end everything. Does not wait.
   void Kill() { control_.Close(); }

@@ -13,8 +13,8 @@ namespace meshwright::trial {
 const planner::FrameworkProfile& WorkerProfile();
 
 // Returns OK if the layout breaks no rule (planner/rules/rule_list.h) under the workers' profile,
-// and otherwise Unimplemented with the sentence of the first broken rule. Returns InvalidArgument,
-// naming the option, if the workers do not train with the training's options.
+// and otherwise Unimplemented with the message of the first broken rule. Returns InvalidArgument,
+// naming the option, if the workers do not support one of the training's options.
 absl::Status CheckRules(const planner::ModelSpec& model, const planner::Layout& layout,
                         const planner::TrainingSpec& training, planner::DeviceKind device);
 

@@ -9,8 +9,9 @@
 
 namespace meshwright::trial {
 
-// Returns the record of the rank whose failure explains the failures of other ranks: the first by
-// FailureKind, and among equals by rank. Returns null if no rank failed.
+// Returns the record of the rank whose failure explains the failures of other ranks: the failed
+// rank with the lowest FailureKind and, among ranks of that kind, with the lowest number. Returns
+// null if no rank failed.
 const RankRecord* Cause(const std::vector<RankRecord>& records);
 
 // Returns the result of a trial that ran to its end or until a rank failed.

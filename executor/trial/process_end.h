@@ -26,7 +26,7 @@ struct ProcessWait {
 bool WaitForEnd(pid_t pid, std::chrono::milliseconds limit, const ProcessWait& wait, int& status);
 
 // LeftProcesses is a thread-safe list of child processes that no other code waits for. Reap() reaps
-// the ones that have ended, so that they don't remain zombies.
+// those of them that have ended, so that no zombies remain.
 class LeftProcesses {
  public:
   void Add(pid_t pid);

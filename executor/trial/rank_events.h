@@ -36,7 +36,7 @@ struct StepEvent {
   double step_s = 0.0;
   StepProfile profile = {};
   std::optional<double> loss = std::nullopt;  // set on the rank that computes it
-  // The rank's part of the squared norm of all gradients; absent in a slice trial.
+  // The rank's contribution to the squared norm of all gradients; absent in a slice trial.
   std::optional<double> gradient_square_sum = std::nullopt;
 };
 
@@ -54,7 +54,7 @@ struct DoneEvent {
   int64_t peak_host_bytes = 0;
   int32_t peak_in_flight = 0;
   double measured_peak_flops = 0.0;
-  double expert_load = 0.0;  // this and the next two are those of RankResult
+  double expert_load = 0.0;  // for this and the next two, see RankResult
   std::vector<int64_t> expert_tokens = {};
   std::optional<int64_t> estimated_routed_bytes = std::nullopt;
   std::optional<TracedStep> trace = std::nullopt;  // set if the plan asks for a trace

@@ -35,7 +35,8 @@ struct RankRecord {
   std::map<int32_t, double> step_times_s;   // by finished step
   std::map<int32_t, StepProfile> profiles;  // by finished step
   std::map<int32_t, double> losses;         // set on the rank that computes them
-  // By finished step: the rank's part of the squared norm of all gradients. Empty in a slice trial.
+  // By finished step: the rank's contribution to the squared norm of all gradients. Empty in a
+  // slice trial.
   std::map<int32_t, double> gradient_square_sums;
   bool done = false;
   StopReason stop_reason = StopReason::kNone;

@@ -22,7 +22,7 @@ struct ResultLimits {
   std::optional<int64_t> memory_limit_bytes = std::nullopt;  // per rank
 };
 
-// Returns InvalidArgument about the first value that can't be right:
+// Returns InvalidArgument for the first value that can't be right:
 // - a number that is not finite, is negative although its quantity can't be negative, or exceeds
 //   what the trial can have counted or a machine can hold;
 // - a list that is longer than the trial's steps, its devices or 4096 allow;

@@ -1,6 +1,6 @@
-// VisitFields() names the fields of a trial's result (planner/codec/fields.h). These are the fields
-// of the result's JSON in a database, in an agent's folder and in a command's answer, and of the
-// messages in proto/meshwright/v1/sweeps.proto.
+// VisitFields() names the fields of a trial's result (planner/codec/fields.h). The result's JSON
+// has these fields in a database, in an agent's folder and in a command's output. The messages in
+// proto/meshwright/v1/sweeps.proto have them too.
 //
 // Fields that workers of older versions did not send are optional.
 #pragma once

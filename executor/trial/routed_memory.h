@@ -1,8 +1,8 @@
 // RoutedBytes() estimates a rank's memory for the routing that was measured in a trial.
 //
 // A plan's estimate assumes balanced routing. If routers send tokens unevenly, the rank's memory
-// depends on the tokens that it receives, and its peak is in the step in which these take the most
-// bytes.
+// depends on the tokens that it receives, and its peak is in the step in which those tokens take
+// the most bytes.
 #pragma once
 
 #include <cstdint>

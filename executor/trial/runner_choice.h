@@ -1,8 +1,8 @@
-// RunnerChoice says that a trial runs in the user's own framework, and by which runner: a file on
+// RunnerChoice says by which runner a trial runs in the user's own framework. A runner is a file on
 // the agent's host that says which command starts a run (executor/command/runner.h).
 //
-// Trials of two runners, of two versions of a runner's file, or with other values of its fields do
-// not compare.
+// Trials are comparable only if their runner, the version of its file and the values of its fields
+// are the same.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,8 @@ void VisitFields(Choice& choice, Visitor& visit) {
   visit("fields", choice.fields);
 }
 
-// Returns how a runner's file is named among those of agents: its name, and enough of its hash.
+// Returns a text that identifies a runner's file: "runner", its name and the first digits of its
+// hash.
 inline std::string RunnerFileText(const std::string& name, const std::string& hash) {
   constexpr size_t kEnoughDigits = 16;
   return absl::StrCat("runner ", name, " ", hash.substr(0, kEnoughDigits));

@@ -13,7 +13,7 @@
 namespace meshwright::trial {
 
 // Returns the ranks of a worker's `group`. Returns nullopt for groups whose operations are not
-// charged: those of the pipeline, which the simulator times, and the group of all ranks, which no
+// charged: the pipeline's groups, which the simulator times, and the group of all ranks, which no
 // step uses.
 std::optional<planner::RankGroup> ChargedGroup(const planner::StepShape& step,
                                                std::string_view group);

@@ -1,8 +1,9 @@
 // SliceResult is the outcome of a slice trial, in which one rank of each distinct stage runs alone
 // on one device. The rank's computation and memory are measured, and its communication is charged
 // by a cluster's cost model. The schedule's simulator composes the whole layout's step from both.
-// Of a runner's trial, the last rank alone runs, whose time has no parts, and the bubble is the
-// estimate's in proportion to that time (executor/command/command_slice.h).
+// If the trial has a runner, only the last rank runs, and its time is not split into parts. The
+// bubble is then the estimate's bubble, scaled in proportion to the rank's time
+// (executor/command/command_slice.h).
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ struct ActionTotal {
   friend bool operator==(const ActionTotal&, const ActionTotal&) = default;
 };
 
-// A step's messages in one group and one direction between the rank and a peer, in order.
+// A step's messages between the rank and one peer, in one group and one direction, in order.
 struct MessageTimes {
   std::string group;
   int32_t peer = 0;

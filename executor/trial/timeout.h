@@ -10,7 +10,7 @@ namespace meshwright::trial {
 
 inline constexpr double kMostTimeoutS = 7 * 24 * 3600.0;
 
-// Returns InvalidArgument about timeout_s unless it is above 0 and at most kMostTimeoutS.
+// Returns InvalidArgument for timeout_s unless it is above 0 and at most kMostTimeoutS.
 absl::Status CheckTimeout(double timeout_s);
 
 // Returns the timeout of one operation between ranks. It exceeds the longest allowed silence, so

@@ -34,7 +34,7 @@ struct TrialPlan {
   planner::TrainingSpec training;  // its precision is the dtype of weights and activations
   planner::DeviceKind device = planner::DeviceKind::kCpu;
   int32_t steps = 5;                  // exact count, or maximum if adaptive
-  bool adaptive = false;              // whether fewer steps may do (executor/trial/stop_rule.h)
+  bool adaptive = false;              // whether fewer may suffice (executor/trial/stop_rule.h)
   std::optional<double> beat_step_s;  // best median step time known so far, for adaptive steps
   uint64_t seed = 0;
   std::optional<int64_t> memory_limit_bytes;  // per rank; bounds the allocator
@@ -87,7 +87,7 @@ inline bool MayPassElsewhere(Fault fault) {
   return fault == Fault::kInfrastructure || fault == Fault::kNetwork;
 }
 
-// The rank that ran out of memory, and by how much.
+// The rank that ran out of memory, and how many bytes it requested, held and was allowed.
 struct OomDetail {
   int32_t rank = 0;
   int32_t pipeline_rank = 0;
@@ -126,9 +126,8 @@ struct RankResult {
 struct TrialResult {
   TrialOutcome outcome = TrialOutcome::kFailed;
   Fault fault = Fault::kNone;  // of a failed or timed-out trial
-  // Says in one or more sentences what went wrong; empty if nothing went wrong. With the outcome
-  // kOk, the message reports a problem after a rank was done. If a worker failed or did not answer,
-  // the tail of its output follows.
+  // Says what went wrong; empty if nothing did. With the outcome kOk, the message reports a problem
+  // after a rank was done. If a worker failed or did not answer, the tail of its output follows.
   std::string message;
   double step_s = 0.0;  // median over the timed steps
   // Confidence interval of that median; absent if too few steps were timed.
@@ -148,16 +147,17 @@ struct TrialResult {
   std::optional<SliceResult> slice;  // in a slice trial, the parts of the composed step
   std::string worker_version;
   std::string host;
-  // The agent of a gang (executor/gang) whose part failed; empty if that is the reporting agent
-  // itself or if no part failed.
+  // The agent whose part of a gang's trial (executor/gang) failed; empty if it is the reporting
+  // agent itself, or if no part failed.
   std::string failed_agent;
-  std::string command;  // of a trial with a runner: what was started, as a shell reads it
+  std::string command;  // of a trial with a runner: what was started, as a line for a shell
   std::string log_end;  // of a trial with a runner: the end of what the command printed
 
   friend bool operator==(const TrialResult&, const TrialResult&) = default;
 };
 
-// Returns how many ranks share the cores of a host that runs `local_ranks` of the plan's ranks.
+// Returns the number of ranks that share the cores of a host with `local_ranks` of the plan's
+// ranks.
 inline int64_t RanksAtOnce(const TrialPlan& plan, int64_t local_ranks) {
   return plan.slice ? 1 : local_ranks;
 }

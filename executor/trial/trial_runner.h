@@ -23,15 +23,15 @@ struct TrialProgress {
   int32_t steps = 0;
   double step_s = 0.0;
   std::optional<double> loss = std::nullopt;
-  std::string part = {};  // the part that runs now; empty for the whole layout
+  std::string part = {};  // the slice that runs now; empty if the whole layout runs
 };
 
 struct TrialRunnerOptions {
   std::string worker_path;  // the meshwright-worker binary
   std::function<void(const TrialProgress&)>
       progress;  // may be empty; called on the runner's thread
-  // Called once with the trial's result when all ranks have reported that they are done, while
-  // their processes still run. May be empty.
+  // Called once with the trial's result, when all ranks have reported that they are done but their
+  // processes still run. May be empty.
   std::function<void(const TrialResult&)> measured = {};
   const std::atomic<bool>* cancel = nullptr;  // once true, the workers are killed
   // Called with all ranks' traces of the last step, if the plan asks for them and all ranks were

@@ -17,9 +17,9 @@ struct PlannedWork {
 PlannedWork PlannedWorkOf(const TrialPlan& plan);
 
 // Fills in the MFU fields of `result`, which `ranks` ranks measured, from its step_s and
-// measured_peak_flops. There is an MFU by PaLM's and one by Megatron-LM's definition, both as
-// shares of the measured peak. If the plan has the peak of the cluster planned for, both MFUs are
-// also filled in as shares of that peak, like predicted MFU.
+// measured_peak_flops. Computes MFU by PaLM's definition and by Megatron-LM's, both as shares of
+// the measured peak. If the plan has the peak of the cluster planned for, also fills in both as
+// shares of that peak, like predicted MFU.
 void AddUtilisation(const TrialPlan& plan, int64_t ranks, TrialResult& result);
 // Overload for a caller that has the plan's PlannedWork already.
 void AddUtilisation(const PlannedWork& work, int64_t ranks, TrialResult& result);

@@ -33,7 +33,7 @@ class WorkerGroup {
   // Spawns workers for some of a run's ranks, with a rendezvous on this host. `launch` has
   // everything else that the workers need. REQUIRES: the calling thread outlives the workers.
   absl::Status Start(WorkerLaunch launch, const std::vector<int32_t>& ranks);
-  // Adds a started rank. REQUIRES: its number is above those of the ranks added before.
+  // Adds a started rank. REQUIRES: ranks are added in increasing order of their numbers.
   void Add(StartedRank started);
 
   struct WatchOptions {

@@ -13,8 +13,8 @@ namespace meshwright::trial {
 // Returns the version of this program. The worker is built together with it.
 constexpr std::string_view WorkerVersion() { return MESHWRIGHT_VERSION; }
 
-// Runs the program at `worker_path` with --version. Returns InvalidArgument about the field
-// `worker` if the program is a worker of another version or no worker. The error has both versions.
+// Runs the program at `worker_path` with --version. Returns InvalidArgument for the field `worker`
+// if the program is a worker of another version or no worker. The error has both versions.
 absl::Status CheckWorkerVersion(const std::string& worker_path, const ProgramRunner& run);
 
 }  // namespace meshwright::trial

@@ -15,9 +15,9 @@ struct DeviceSet {
   planner::DeviceKind kind = planner::DeviceKind::kCpu;
   int32_t count = 0;                       // CPU ranks, or GPUs
   std::vector<int64_t> memory_bytes = {};  // per GPU; empty if unknown
-  // Number of slots, the equal parts into which the devices are divided. A slot also has the same
-  // part of the host's cores and of the memory that CPU ranks share. A trial gets whole slots, and
-  // nothing of other slots even if they are idle.
+  // Number of slots, the equal parts into which the devices are divided. A slot also has an equal
+  // share of the host's cores, and of the memory that CPU ranks share. A trial gets whole slots,
+  // and uses no other slots even if they are idle.
   int32_t slots = 1;
 
   int32_t devices_per_slot() const { return count / slots; }
@@ -27,14 +27,14 @@ struct DeviceSet {
 
 inline constexpr int32_t kMostSlots = 64;
 
-// Returns InvalidArgument about `field` unless `slots` divides `devices` into equal parts and is at
+// Returns InvalidArgument for `field` unless `slots` divides `devices` into equal parts and is at
 // most kMostSlots.
 absl::Status CheckEqualSlots(std::string_view field, int32_t slots, int32_t devices);
 // Returns the error of CheckEqualSlots(), if any, and InvalidArgument if there are more slots than
-// the host has `cores`.
+// `cores`, the number of the host's cores.
 absl::Status CheckSlots(const DeviceSet& devices, int32_t cores);
 
-// Returns how many slots have a device for each of `ranks` ranks.
+// Returns the number of slots needed to give each of `ranks` ranks a device.
 inline int64_t SlotsFor(int64_t ranks, int32_t devices_per_slot) {
   return (ranks + devices_per_slot - 1) / devices_per_slot;
 }

@@ -1,4 +1,4 @@
-// EventDetails holds the data of a sweep's event, in addition to the event's sentence. The database
+// EventDetails holds the data of a sweep's event, in addition to the event's text. The database
 // stores it as JSON, and commands print that JSON's keys unchanged. The message SweepEvent has one
 // field for each type of details.
 #pragma once

@@ -17,7 +17,7 @@ inline constexpr int kMaxMessageBytes = 32 << 20;
 // most 100,000 steps.
 inline constexpr int kMaxListEntries = 100'000;
 
-// Largest message of every method but Agents/Connect, on which workers' results arrive.
+// Largest message of every method except Agents/Connect, which also carries workers' results.
 inline constexpr int kMaxRequestBytes = 8 << 20;
 
 // Returns InvalidArgument if a string or list in `message`, at any depth, exceeds its limit, or if

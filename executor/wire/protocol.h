@@ -14,11 +14,11 @@ namespace meshwright::wire {
 // version 3, an assignment may be for some of a trial's ranks.
 inline constexpr int32_t kAgentProtocol = 3;
 
-// Returns InvalidArgument about `register.protocol` if an agent of version `version` speaks another
+// Returns InvalidArgument for `register.protocol` if an agent of version `version` speaks another
 // protocol than this server. The error says which side is older and what to do.
 absl::Status CheckAgentProtocol(int32_t protocol, const std::string& version);
 
-// Returns InvalidArgument about `registered.protocol` if the server at `address` speaks another
+// Returns InvalidArgument for `registered.protocol` if the server at `address` speaks another
 // protocol than this agent. The error says which side is older and what to do.
 absl::Status CheckServerProtocol(int32_t protocol, const std::string& address);
 

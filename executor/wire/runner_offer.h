@@ -1,5 +1,5 @@
-// RunnerOffer is what an agent tells of a runner (executor/command/runner.h) that it was started
-// with. It never tells the runner's command.
+// RunnerOffer is what an agent tells the server about a runner (executor/command/runner.h) with
+// which the agent was started. It does not contain the runner's command.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ struct RunnerOffer {
   std::string name;
   std::string hash;        // SHA-256 of the runner's file, hexadecimal
   std::string framework;   // profile by which its layouts are planned
-  std::string export_to;   // target of its {args}; empty: none
+  std::string export_to;   // export target of its {args}; empty: none
   std::string where = {};  // condition on the layouts that it runs; empty: all
   std::map<std::string, std::string> fields = {};  // what each field accepts, in words
   // Whether several agents may run a trial together, each by a command of its own.
@@ -28,7 +28,7 @@ struct RunnerOffer {
 inline constexpr int kMostRunners = 64;
 
 // Returns the choice of the offered runner with these values of its fields. Returns InvalidArgument
-// about `runner_fields` if a field is missing or the runner has no such field.
+// for `runner_fields` if a field is missing or the runner has no such field.
 absl::StatusOr<trial::RunnerChoice> Choose(const RunnerOffer& offer,
                                            const std::map<std::string, std::string>& fields);
 

@@ -47,8 +47,8 @@ v1::PlanRequest ToWire(const planner::PlanQuery& query);
 v1::LayoutEstimate ToWire(const planner::RankedLayout& ranked);
 absl::StatusOr<planner::RankedLayout> FromWire(const v1::LayoutEstimate& estimate);
 
-// The message also names the parts that bind the layout. They follow from the estimate, but some
-// clients read only this message.
+// The message also names the largest part of memory and, besides compute, of step time
+// (planner::Binding). They follow from the estimate, but some clients read only this message.
 v1::Explanation ToWire(const planner::RankedLayout& ranked,
                        const planner::Explanation& explanation);
 absl::StatusOr<planner::Explanation> FromWire(const v1::Explanation& explanation);
@@ -91,7 +91,7 @@ google::protobuf::Timestamp ToWire(absl::Time time);
 absl::Time FromWire(const google::protobuf::Timestamp& time);
 
 v1::RunnerOffer ToWire(const RunnerOffer& offer);
-// Returns InvalidArgument, which names the field, if the name or the hash is not of a runner's form.
+// Returns InvalidArgument, which names the field, if the name or the hash is malformed.
 absl::StatusOr<RunnerOffer> FromWire(const v1::RunnerOffer& offer);
 
 }  // namespace meshwright::wire

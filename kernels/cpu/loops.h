@@ -1,6 +1,6 @@
 // Provides helpers of the CPU kernels. Every file of kernels/cpu is compiled once per instruction
-// set, each time in its own namespace (MESHWRIGHT_CPU_VARIANT). Nothing here may have a copy that
-// the linker could share with another variant.
+// set, each time in its own namespace (MESHWRIGHT_CPU_VARIANT). The linker must not be able to
+// share one copy of anything here between variants.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 
-// The least number of elements for which another thread pays off.
+// The minimum number of elements for which an additional thread is worth its cost.
 inline constexpr int64_t kGrainElements = 16384;
 
 // Calls body(begin, end) on ranges of [0, count). Each item stands for `item_elements` elements.

@@ -27,7 +27,7 @@ Accumulator<T> NormRow(const T* x, const T* weight, T* y, Accumulator<T> squares
 }
 
 // Returns the sum of dy * weight * x over the row. Adds the row's share of the weight gradient to
-// `sums`, unless it is null.
+// `sums`, unless `sums` is null.
 template <typename T>
 Accumulator<T> DotOfRow(const T* dy, const T* x, const T* weight, Accumulator<T> rstd,
                         Accumulator<T>* sums, int64_t width) {
@@ -69,9 +69,9 @@ void GradientRow(const T* dy, const T* x, const T* weight, const T* residual, T*
   }
 }
 
-// RowGroups sums a vector's gradient over rows: each group of rows sums its part, then the groups
-// are added up. Every element is read once, and the order of additions depends only on the number
-// of rows.
+// RowGroups sums a vector's gradient over rows: the rows of each group are summed first, then the
+// sums of the groups. Every element is read once, and the order of additions depends only on the
+// number of rows.
 template <typename A>
 class RowGroups {
  public:

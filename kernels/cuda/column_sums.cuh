@@ -1,5 +1,5 @@
-// Sums rows column by column: each thread sums one column of a group of rows, and the groups are
-// added up in memory.
+// Sums rows column by column: each thread sums one column of a group of rows, and the sums of the
+// groups are added up in memory.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace meshwright::kernels::cuda {
 
 // Cuts `rows` rows of `width` elements into groups, for a grid of blocks of columns times groups.
 struct RowGroups {
-  // Makes few groups, so that many rows are summed before they go to memory, but enough to fill a
-  // GPU.
+  // Makes few groups, so that a thread sums many rows before it writes to memory, but enough groups
+  // to fill a GPU.
   RowGroups(int64_t rows, int64_t width)
       : rows_in_group(std::max<int64_t>(kLeastRows, (rows + kMostGroups - 1) / kMostGroups)),
         groups(std::max<int64_t>((rows + rows_in_group - 1) / rows_in_group, 1)),
@@ -29,7 +29,7 @@ struct RowGroups {
   int64_t blocks;
 };
 
-// Calls body(column, first row, end) for the thread's part.
+// Calls body(column, first row, end row) for the thread's column and group of rows.
 template <typename Body>
 __device__ void ForColumnOfThread(int64_t rows, int64_t width, const RowGroups& groups,
                                   const Body& body) {

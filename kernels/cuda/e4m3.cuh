@@ -1,6 +1,6 @@
-// Converts packs of E4M3 numbers, two numbers at a time, by the GPU's own instructions if it has
-// them: the functions of kernels/fp8.h take more instructions than the memory bandwidth allows for.
-// The bits are the same, except for the sign of NaN, which is lost already when a number is
+// Converts packs of E4M3 numbers, two numbers at a time, with the GPU's own instructions if it has
+// them. With the functions of kernels/fp8.h, instructions and not memory would limit a kernel's
+// speed. The bits are the same, except for the sign of NaN, which is already lost when a number is
 // multiplied by the scale.
 #pragma once
 

@@ -23,8 +23,8 @@ struct HeadPack {
 
 class HeadBlocks {
  public:
-  // A block gets as many heads as give each thread kThreadPacks packs, but at least one head and no
-  // more heads than threads.
+  // The number of heads of a block is chosen so that each thread has kThreadPacks packs. A block
+  // has at least one head, and no more heads than threads.
   static constexpr int64_t kThreadPacks = 4;
 
   HeadBlocks(int64_t batch, int64_t queries, int64_t heads, int64_t packs_of_head)

@@ -6,8 +6,8 @@
 
 namespace meshwright::kernels::cuda {
 
-// Loads the weight or bias of a pack of columns into `values`; these are `none` if the vector is
-// null.
+// Loads a pack of a weight or bias vector into `values`. If the vector is null, all values are
+// `none`.
 template <int kPack, typename T>
 __device__ void VectorValues(const void* vector, int64_t pack, Accumulator<T> none,
                              Accumulator<T> (&values)[kPack]) {
@@ -33,8 +33,8 @@ struct LanePart {
       if (at < lanes.Packs()) body(p, at);
     }
   }
-  // Loads the lane's part of a row. It is zero where the lane has no packs, or if the row does not
-  // exist.
+  // Loads the lane's part of a row. The part is zero where the lane has no packs, or if the row
+  // does not exist.
   template <typename Lanes>
   __device__ static LanePart Of(const Lanes& lanes, const T* row, bool exists) {
     LanePart part = {};

@@ -1,4 +1,4 @@
-// Helpers of the CUDA kernels: wide accesses, reductions over a block, launches.
+// Provides helpers of the CUDA kernels: wide accesses, reductions over a block, launches.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,7 +16,7 @@ namespace meshwright::kernels::cuda {
 
 inline constexpr int kThreads = 256;
 inline constexpr int kWarp = 32;
-// Most blocks of a grid-stride loop; enough to fill the largest GPU.
+// The maximum number of blocks of a grid-stride loop; enough to fill the largest GPU.
 inline constexpr int64_t kMaxBlocks = 4096;
 
 inline void Check(cudaError_t error) {
@@ -43,7 +43,8 @@ inline unsigned int BlocksForRows(int64_t rows) {
 
 // Shared memory that every GPU gives a block by default.
 inline constexpr size_t kDefaultSharedBytes = 48 << 10;
-// A bound on what kernels declare statically beside their dynamic shared memory.
+// An upper bound on the shared memory that a kernel declares statically, in addition to its dynamic
+// shared memory.
 inline constexpr size_t kDeclaredSharedBytes = 1 << 10;
 
 // Returns whether the current GPU gives a block `shared_bytes` of dynamic shared memory.
@@ -134,8 +135,8 @@ bool Packs(int64_t length, std::initializer_list<const void*> arrays) {
   return true;
 }
 
-// Calls body with the number of elements in a pack, as a constant: those of 128 bits if `packs`,
-// else 1.
+// Calls body with the number of elements in a pack, as a constant: the number that fits in 128 bits
+// if `packs`, else 1.
 template <typename T, typename Body>
 void WithPack(bool packs, const Body& body) {
   if (packs) {
@@ -196,8 +197,8 @@ __device__ inline double FastExp(double x) { return exp(x); }
 __device__ inline float FastReciprocal(float x) { return __fdividef(1.0f, x); }
 __device__ inline double FastReciprocal(double x) { return 1 / x; }
 
-// Returns the sum over a group of `lanes` neighbours (a power of two) to each of them. The whole
-// warp must call it.
+// Returns to each lane the sum over its group of `lanes` neighbouring lanes. REQUIRES: `lanes` is a
+// power of two, and the whole warp calls the function.
 template <typename T>
 __device__ T SumOfLanes(T value, int lanes) {
   for (int offset = lanes / 2; offset > 0; offset /= 2) {
@@ -206,13 +207,13 @@ __device__ T SumOfLanes(T value, int lanes) {
   return value;
 }
 
-// Returns the sum over the warp to every thread.
+// Returns to every thread the sum over its warp.
 template <typename T>
 __device__ T WarpSum(T value) {
   return SumOfLanes(value, kWarp);
 }
 
-// Returns the sum over the block to every thread.
+// Returns to every thread the sum over its block.
 template <typename T>
 __device__ T BlockSum(T value) {
   __shared__ T partial[kThreads / kWarp];
@@ -225,7 +226,7 @@ __device__ T BlockSum(T value) {
   return sum;
 }
 
-// Returns the maximum over the block to every thread.
+// Returns to every thread the maximum over its block.
 template <int kBlockThreads = kThreads, typename T>
 __device__ T BlockMax(T value) {
   __shared__ T partial[kBlockThreads / kWarp];

@@ -20,9 +20,9 @@ struct RowLanes {
   __device__ static int64_t FirstRow() { return static_cast<int64_t>(blockIdx.x) * blockDim.y; }
 };
 
-// Returns the threads of a block whose lanes have up to `lane_packs` each of a row's `packs` packs.
-// A row gets as few warps as possible, since they meet at barriers. If these are one or two, the
-// block has several rows.
+// Returns the dimensions of a block for rows of `packs` packs, of which a lane holds up to
+// `lane_packs`. A row gets as few warps as possible, since its warps wait for each other at
+// barriers. If a row gets one or two warps, the block has several rows.
 inline dim3 RowThreads(int64_t packs, int lane_packs) {
   constexpr unsigned int kLeastWarps = 4;
   const int64_t warp_packs = int64_t{kWarp} * lane_packs;
@@ -36,11 +36,12 @@ inline int64_t BlocksOfRows(int64_t rows, const dim3& threads) {
   return std::max<int64_t>((rows + threads.y - 1) / threads.y, 1);
 }
 
-// Returns as many blocks for rows as the GPU runs concurrently. A multiprocessor has registers for
-// `threads_at_once` threads, and a block needs `shared_bytes`.
+// Returns the number of blocks that the GPU runs concurrently, but no more than cover all rows
+// once. A multiprocessor has registers for `threads_at_once` threads, and a block needs
+// `shared_bytes` of shared memory.
 inline unsigned int BlocksAtOnce(int64_t rows, const dim3& threads, int threads_at_once,
                                  size_t shared_bytes) {
-  // Includes what the system reserves per block and what kernels declare.
+  // Includes the shared memory that the system reserves per block and that kernels declare.
   const size_t block_shared = shared_bytes + 2 * kDeclaredSharedBytes;
   const int64_t blocks =
       std::min<int64_t>(threads_at_once / static_cast<int64_t>(threads.x * threads.y),

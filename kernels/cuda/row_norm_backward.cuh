@@ -1,4 +1,5 @@
-// Gradients of RMSNorm and LayerNorm. The latter is RMSNorm of rows minus their mean (kCentred).
+// Computes the gradients of RMSNorm and LayerNorm. LayerNorm is RMSNorm of rows minus their mean
+// (kCentred).
 #pragma once
 
 #include "kernels/cuda/column_sums.cuh"
@@ -157,8 +158,8 @@ __device__ void WriteGradient(const RowRing<T, kLanePacks, kStages>& ring, const
   });
 }
 
-// Adds a block's sums for the columns to a vector's gradient, unless it is null. `part` is the
-// lane's share of the sums.
+// Adds a block's sums for the columns to a vector's gradient, unless the gradient is null. `part`
+// is the lane's share of the sums.
 template <typename A, int kPack, int kLanePacks>
 __device__ void AddToColumns(const RowLanes& lanes, const LanePart<A, kPack, kLanePacks>& part,
                              int width, void* gradient) {
@@ -329,7 +330,7 @@ void LaunchKeptRowNorm(const LayerNormBackward& args, int64_t packs, cudaStream_
   const dim3 threads = RowThreads(packs, Kept::kLanePacks);
   const size_t shared = std::max(Kept::Ring::Bytes(size_t{threads.x} * threads.y),
                                  static_cast<size_t>(args.width) * sizeof(Accumulator<T>));
-  // The grid just fills the GPU, so that many rows are summed before they go to memory.
+  // The grid just fills the GPU, so that a block sums many rows before it writes to memory.
   StartBlocksOf(threads, RowNormBackwardKernel<T, kCentred, kWider>,
                 BlocksAtOnce(args.rows, threads, Kept::kThreads * Kept::kBlocks, shared), shared,
                 stream, args, RowLanes{static_cast<int>(packs)});

@@ -1,4 +1,4 @@
-// RMSNorm and LayerNorm. The latter is RMSNorm of rows minus their mean (kCentred).
+// Computes RMSNorm and LayerNorm. LayerNorm is RMSNorm of rows minus their mean (kCentred).
 #pragma once
 
 #include "kernels/cuda/row_lanes.cuh"
@@ -25,7 +25,8 @@ __device__ Part SumPart(const LayerNormForward& a, const RowLanes& lanes, int64_
   return part;
 }
 
-// Returns one pack of that row, and also writes it if there is a branch.
+// Returns one pack of a row of x or, if there is a branch, of x + branch, which is also written to
+// memory.
 template <int kPack, typename T>
 __device__ Pack<T, kPack> SumPack(const LayerNormForward& a, int64_t row, int64_t pack) {
   auto values = Load<kPack>(static_cast<const T*>(a.x) + row * a.width, pack);
@@ -135,7 +136,7 @@ __global__ void WideRowNormForwardKernel(LayerNormForward a) {
   }
 }
 
-// Most packs per lane; more would leave a multiprocessor too few warps.
+// The maximum number of packs per lane. With more, a multiprocessor would have too few warps.
 inline constexpr int kMostForwardLanePacks = 8;
 inline constexpr int64_t kMostForwardPacks = int64_t{kThreads} * kMostForwardLanePacks;
 

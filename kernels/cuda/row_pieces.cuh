@@ -38,7 +38,7 @@ class RowPieces {
                 static_cast<unsigned int>(groups));
   }
 
-  // Returns how many numbers each group uses, though the last group may have fewer pieces.
+  // Returns the number of pieces of a full group. The last group may have fewer.
   MESHWRIGHT_HOST_DEVICE uint32_t group_pieces() const {
     return static_cast<uint32_t>(group_rows_) * per_row_.divisor();
   }

@@ -6,10 +6,11 @@
 //
 // The ring carries a rank's keys only to ranks that see some of them. At a stop of distance h, rank
 // r works on the keys of rank r - h. The ring leaves out every distance at which no rank sees any
-// key. Without a window it stops at every distance. A sequence has 2 cp pieces
-// (planner/layout/sequence_share.h). If a window reaches n pieces back, front pieces need the stops
-// at distances up to n, and back pieces need the stops at the last n distances. If every piece
-// consists of whole chunks, no rank needs another rank's keys.
+// key. Without a window it stops at every distance. A sequence has 2 cp pieces, of which each rank
+// holds one from the front half and one from the back half (planner/layout/sequence_share.h). If a
+// window reaches n pieces back, pieces of the front half need the stops at distances up to n, and
+// pieces of the back half need the stops at the last n distances. If every piece consists of whole
+// chunks, no rank needs another rank's keys.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace meshwright::planner {
 // GPU's kernel implements windows itself and needs no such limit.
 inline constexpr int64_t kWindowTileQueries = 256;
 
-// A sequence, and the rule for which of its keys a query sees.
+// A sequence, and the rule that says which of its keys a query sees.
 struct AttentionSpan {
   int64_t seq_len = 0;
   int32_t cp = 1;
@@ -85,8 +86,8 @@ struct AttentionTile {
   }
 };
 
-// Returns the tiles of the queries of `rank` with the keys of `source`, in the order of the calls.
-// The list is empty if none of these queries sees any of these keys.
+// Returns the tiles of the queries of `rank` with the keys of `source`, in the order in which the
+// kernel is called on them. The list is empty if none of these queries sees any of these keys.
 std::vector<AttentionTile> AttentionTiles(const AttentionSpan& span, int32_t rank, int32_t source);
 
 }  // namespace meshwright::planner

@@ -21,7 +21,7 @@ OperatorList EmbeddingOperators(const BlockShape& shape);
 // embedding's matrix and adds no parameters.
 OperatorList HeadOperators(const BlockShape& shape);
 
-// Returns the operators of a layer that predicts further tokens (ModelSpec::mtp_layers), without
+// Returns the operators of a multi-token-prediction (MTP) layer (ModelSpec::mtp_layers), without
 // its block and its head. They are the norms of the hidden state and of the next token's embedding,
 // and a projection of both, which tensor parallelism divides by rows. The weight of the layer's own
 // final norm is listed with the norms.

@@ -48,7 +48,7 @@ struct BlockShape {
   int64_t heads = 0;     // query heads; this and the sizes below are the whole model's
   int64_t kv_heads = 0;  // each rank holds at least one: they are replicated if tp > kv_heads
   int64_t head_dim = 0;
-  int64_t ffn_hidden = 0;  // width of the FFN that every token passes; 0 if there are only experts
+  int64_t ffn_hidden = 0;  // width of the FFN that every token uses; 0 if there are only experts
   FfnKind ffn = FfnKind::kSwiGlu;
   Experts experts = {};
   int64_t expert_hidden = 0;  // FFN width of each expert
@@ -65,7 +65,8 @@ struct BlockShape {
   int64_t etp = 1;
   // The number of tokens that reach this rank's experts, relative to the mean over all ranks.
   double expert_load = 1.0;
-  // Time of a recurrence's convolution, core and norm, over the time that their bytes take.
+  // The time of a recurrence's convolution, core and norm, divided by the time that their memory
+  // traffic alone would take.
   double recurrence_ratio = 1.0;
   // Measured routing. If set, it replaces the numbers of rows that follow from expert_load.
   std::optional<ExpertRows> expert_rows = std::nullopt;
@@ -89,8 +90,8 @@ struct BlockShape {
   // Bytes kept per token for each expert that the token goes to: its routing weight and its origin.
   // 0 stands for the lists that Meshwright's own worker keeps.
   double routing_bytes = 12.0;
-  // If true, the experts' results are kept. They are kept if routing weights multiply these results
-  // and not the inputs of the down projection.
+  // If true, the experts' results are kept. Frameworks keep them if they multiply these results,
+  // and not the inputs of the down projection, by the routing weights.
   bool keeps_expert_output = false;
   // If true, selective recompute drops norm outputs and the FFN's activation instead of the scores.
   bool selective_drops_operators = false;
@@ -151,8 +152,8 @@ struct BlockShape {
 
   // For the embedding and the head:
   int64_t vocab = 0;  // vocabulary as the framework pads it for the ranks that divide it
-  // Pipeline ranks that divide the embedding and the head, beside the TP ranks: all of them if the
-  // schedule divides the vocabulary, and otherwise one.
+  // The number of pipeline ranks over which the embedding and the head are divided, in addition to
+  // the TP ranks: pp if the schedule divides the vocabulary, and otherwise 1.
   int64_t vocab_parts = 1;
   bool tied_embeddings = false;
   bool head_bias = false;
@@ -163,8 +164,8 @@ struct BlockShape {
 
   BlockTraining training = {};
 
-  // Device-memory traffic in bytes per element. Figures are for elements of 2 bytes and grow with
-  // the element's size. Only score_traffic_bytes does not depend on this size.
+  // Device-memory traffic in bytes per element. Figures are for elements of 2 bytes and scale with
+  // the element's size, except for score_traffic_bytes, which does not depend on this size.
   double norm_traffic_bytes = 4.0;           // forward of a norm
   double norm_backward_traffic_bytes = 6.0;  // backward of a norm
   double rope_traffic_bytes = 4.0;           // RoPE, in each direction
@@ -187,12 +188,14 @@ struct BlockShape {
   bool predicts_streams() const {
     return residual_streams > 1 && stream_kind == StreamKind::kAltUp;
   }
-  // Returns how many hidden states side by side are the input of attention's projections.
+  // Returns the number of hidden states that are concatenated to form the input of attention's
+  // projections.
   int64_t attention_inputs() const { return shared_block.runs ? 2 : 1; }
   // Returns the width on which the experts work.
   int64_t expert_input_width() const { return experts.latent > 0 ? experts.latent : hidden; }
   bool is_latent() const { return attention_kind == AttentionKind::kLatent; }
-  // Returns the width of what queries with a latent of their own are projected from.
+  // Returns the number of inputs of the projection from the queries' latent. With
+  // AttentionGate::kLatent, its input is the latent concatenated with the latent's norm.
   int64_t query_inputs() const {
     return (attention_gate == AttentionGate::kLatent ? 2 : 1) * query_rank;
   }
@@ -200,9 +203,11 @@ struct BlockShape {
   int64_t value_width() const { return rank_kv_heads() * value_head_dim(); }
   // Returns the width of attention's output, the input of the output projection.
   int64_t attended_width() const { return rank_heads() * value_head_dim(); }
-  // Returns whether keys are not kept: attention assembles them in forward and again in backward.
+  // Returns true if keys are not kept, so that attention assembles them in forward and again in
+  // backward.
   bool assembles_keys() const { return is_latent() && !keeps_assembled_keys; }
-  // Returns how many elements of a head's key and value together are projected from the latent.
+  // Returns the number of elements of one head's key and value, added together, that are projected
+  // from the latent.
   int64_t latent_head_dim() const { return head_dim - rotary_dim + value_dim; }
   // Returns the width of the latents of queries, keys and values, without the rotated key.
   int64_t latent_width() const { return query_rank + kv_rank; }
@@ -218,8 +223,8 @@ struct BlockShape {
   bool is_parallel() const {
     return arrangement == Arrangement::kParallel || arrangement == Arrangement::kParallelOneNorm;
   }
-  // Returns how many statistics a norm of the stream keeps for a token: a deviation, and for
-  // LayerNorm a mean.
+  // Returns the number of statistics that a norm of the residual stream keeps per token: a
+  // deviation and, for LayerNorm, a mean.
   int64_t norm_statistics() const { return norm == StreamNorm::kRms ? 1 : 2; }
   // Returns how many TP ranks share the residual stream's tokens.
   int64_t stream_ranks() const { return sequence_parallel ? tp : 1; }

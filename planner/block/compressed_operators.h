@@ -1,6 +1,7 @@
 // Lists the operators of DeepSeek-V4's attention. All heads share one key, which is the value too.
-// A query sees the newest keys of a window. Of older tokens it sees compressed keys, each of which
-// stands for `compress_ratio` tokens: all of these keys, or those that an index picks.
+// A query sees the newest keys of a window. Older tokens are represented by compressed keys, one
+// for every `compress_ratio` tokens. Of these keys the query sees all, or those that an index
+// picks.
 //
 // Parameters are counted as in transformers 5.24, and FLOPs as in Megatron-Bridge.
 #pragma once

@@ -13,7 +13,7 @@
 namespace meshwright::planner {
 
 // Appends the operators of the experts. These operators follow the norm before the FFN, and precede
-// the FFN that every token passes, if there is one. REQUIRES: shape.has_experts().
+// the FFN that every token uses, if there is one. REQUIRES: shape.has_experts().
 void AddExperts(const BlockShape& shape, OperatorList& operators);
 
 }  // namespace meshwright::planner

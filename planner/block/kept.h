@@ -9,8 +9,9 @@ namespace meshwright::planner {
 
 // Returns the bytes of everything that the operators save. For a block in bf16 with sequence
 // parallelism, fused norms and a kept silu(gate), this is s b h (12 + 4 k/a + 8 f/h) / (t c) plus
-// the statistics (Fujii et al., arXiv 2411.06465). Here b sequences of s tokens pass a block with
-// hidden size h, FFN width f, a query heads and k key heads, under tp t and cp c.
+// the statistics (Fujii et al., arXiv 2411.06465). Here b is the micro-batch in sequences, s their
+// length, h the hidden size, f the FFN width, a the number of query heads, k the number of key
+// heads, t tp, and c cp.
 int64_t KeptBytes(const OperatorList& operators);
 
 // Returns the bytes of one saved tensor, or 0 if no operator saves it.

@@ -35,13 +35,14 @@ struct CollectiveCost {
 struct ListCost {
   std::vector<PassCost> passes;  // only passes that multiply or stream something
   std::vector<CollectiveCost> collectives;
-  // Collectives among context-parallel ranks outside of ring attention: the exchange of tokens for
-  // heads around a recurrence, and the keys of sparse attention.
+  // Collectives among context-parallel ranks outside of ring attention. They are the all-to-alls
+  // around a recurrence, which exchange a division by tokens for a division by heads, and the
+  // collectives that gather the keys of sparse attention and scatter their gradients.
   std::vector<CollectiveCost> context_collectives;
   std::unique_ptr<const Operator> attention;  // null if the list has none
   // The numbers of things that the host issues in the forward and in the backward of the list:
-  // passes of operators, collectives, and the steps of ring attention. Operators that recompute
-  // runs again are counted once.
+  // passes of operators, collectives, and the steps of ring attention. An operator that recompute
+  // executes again is counted once.
   int32_t forward_operators = 0;
   int32_t backward_operators = 0;
 };

@@ -35,8 +35,8 @@ enum class OperatorName : uint8_t {
   kEmbedding,
   kEmbeddingLeave,  // collective: adds up the TP ranks' partial sums into the residual stream
   kEmbeddingNorm,
-  // Of Gemma 3n and 4: projects the embedding to the layers' own inputs and to the residual
-  // streams, and after the last layer the streams to the hidden state.
+  // Of Gemma 3n and 4: projects the embedding to the per-layer inputs and to the residual streams.
+  // After the last layer, it projects the streams to the hidden state.
   kStreamsProjection,
 
   kPatchEmbedding,  // this and the next two: operators of a tower (planner/spec/tower.h)
@@ -46,7 +46,8 @@ enum class OperatorName : uint8_t {
   kSharedNorm,   // this and the next two: operators of a block whose weights layers share
   kSharedEnter,  // collective, as kAttentionEnter
   kSharedLeave,  // collective, as kAttentionLeave
-  // Of a layer with such a block, after the block's FFN: its result's way into the recurrence.
+  // Of a layer with such a block: projects the result of the block's FFN to the input of the
+  // layer's recurrence.
   kSharedProjection,
   kAttentionStreams,  // mixes the residual streams into attention's input, or predicts them (AltUp)
   kAttentionNorm,
@@ -69,15 +70,15 @@ enum class OperatorName : uint8_t {
   kMixerProjection,  // of a recurrence: projects to all inputs of its core and its gates
   kMixerConvolution,
   kMixerStatesProjection,  // of Mamba-1: projects to the step size and the matrices of the states
-  kMixerGateProjection,    // projects to gates that are not projected from the hidden state
+  kMixerGateProjection,    // projects to gates from a latent or from the convolution's result
   kMixerCore,
   kMixerNorm,  // normalises the core's result and applies its gate
   kMixerOutputProjection,
   kAttentionLeave,
   kAttentionPostNorm,  // the second norm of attention
   kAttentionResidual,
-  kFfnStreams,  // mixes the residual streams into the FFN's input; AltUp corrects them after the
-                // FFN
+  // Mixes the residual streams into the FFN's input, or corrects them after the FFN (AltUp).
+  kFfnStreams,
   kFfnNorm,
   kRouter,
   kExpertLatentProjection,  // projects to the latent that the experts work on
@@ -133,10 +134,10 @@ struct AttentionShape {
   int64_t heads = 0;  // heads on this rank
   int64_t head_dim = 0;
   int64_t kv_heads = 0;  // key/value heads on this rank
-  // Blocks of keys that a kernel works on one after another: the blocks of context parallelism's
-  // ring.
+  // The number of key blocks that a kernel works on one after another: the blocks of context
+  // parallelism's ring.
   int64_t key_blocks = 1;
-  int64_t ring_stops = 1;  // the key blocks that any rank's queries see
+  int64_t ring_stops = 1;  // the number of stops of the ring (planner/block/attention_tiles.h)
   int64_t window = 0;      // number of newest keys that a query sees; 0: all keys before it
   bool chunked = false;    // a query sees the keys of its own chunk of `window` tokens instead
   int64_t value_dim = 0;   // elements of a head's values, or 0 for head_dim
@@ -161,8 +162,8 @@ struct AttentionShape {
   }
 };
 
-// A core whose FLOPs follow from no single matrix: chunk by chunk, a recurrence multiplies queries,
-// keys, values and states.
+// A core, whose FLOPs do not follow from the shape of one matrix: a recurrence multiplies queries,
+// keys, values and states chunk by chunk.
 struct CoreShape {
   double forward_flops = 0.0;
   double backward_flops = 0.0;  // FLOPs of the backward, without FLOPs that it recomputes
@@ -173,7 +174,7 @@ struct CoreShape {
 };
 
 // The device-memory traffic of an operator besides its matrix products. A pass with 0 traffic bytes
-// launches no kernel for it.
+// launches no kernel for this traffic.
 struct StreamShape {
   int64_t elements = 0;
   std::array<double, 3> traffic_bytes = {};  // bytes per element of 2 bytes, by PassKind
@@ -236,7 +237,7 @@ enum class KeptTensor : uint8_t {
   kQuery,             // after RoPE, or before the norm of heads if backward repeats that norm
   kKey,
   kValue,            // with the unrotated part of keys if latent attention assembles keys again
-  kTurnedKey,        // one for all heads, if latent attention assembles keys again
+  kTurnedKey,        // the rotated part of keys, if latent attention assembles keys again
   kAttentionOutput,  // input of the output projection
   kOutputLatent,     // of compressed attention: input of its second output projection
   kLogSumExp,        // softmax statistics
@@ -251,9 +252,9 @@ enum class KeptTensor : uint8_t {
   kFfnNormRstd,
   kFfnNormInput,  // input of a norm after the down projection
   kFfnPostNormRstd,
-  kRouterScores,  // logits and scores of every expert, in the width of statistics
+  kRouterScores,  // logits of every expert; for frameworks other than the worker, also scores
   kRouting,       // which expert takes which token, and with what weight
-  kExpertLatent,  // the tokens of the latent, before they are sent, and the experts' sum
+  kExpertLatent,  // the tokens' latents before dispatch, and the sum of the experts' results
   kExpertInput,   // the tokens of a rank's experts, in their order
   kExpertGate,
   kExpertUp,
@@ -268,8 +269,8 @@ enum class KeptTensor : uint8_t {
   kExtras,             // dropout masks, biases and copies
   kAdapter,            // an adapter's tensors between its two products and after them
   kLayerInput,         // of Gemma 3n and 4: the layer's own embedding, its gate and their product
-  kSharedInput,        // of a shared block: hidden state and embedding side by side
-  kStreams,            // of AltUp: the prediction of the layer's own stream, and what it changed
+  kSharedInput,        // of a shared block: the concatenated hidden state and embedding
+  kStreams,            // of AltUp: the layer's result, and its difference from the predicted stream
   kLaurel,             // of a low-rank residual: its latent and the input of its norm
   kScores,             // heads x queries x keys, if attention writes them out
   kFinalResidual,
@@ -282,9 +283,9 @@ enum class KeptTensor : uint8_t {
   kMtpNormOutput,
 };
 
-// A tensor that an operator saves in its forward pass. The pass `freed_in` of the operator
-// `freed_by` frees it: the last pass that reads the tensor, or the gradient that was written over
-// it.
+// A tensor that an operator saves in its forward pass. It is freed in the pass `freed_in` of the
+// operator `freed_by`. This is the last pass that reads the tensor, or that reads the gradient that
+// was written over it.
 struct SavedTensor {
   KeptTensor tensor = KeptTensor::kTokenIds;
   OperatorName freed_by = OperatorName::kEmbedding;
@@ -346,15 +347,15 @@ struct Operator {
   bool recomputed = false;
   double recomputed_share = 1.0;
   // If `propagates` is true, the backward computes the gradient of the input. If `learns` is true,
-  // it computes the gradient of the weights. A frozen operator computes no gradient of its weights;
-  // an operator that no trained operator precedes computes neither gradient.
+  // it computes the gradient of the weights. A frozen operator computes no gradient of its weights.
+  // If no trained operator precedes it, it computes neither gradient.
   bool propagates = true;
   bool learns = true;
   // If true, the operator is a product of an adapter. Such an operator has the name of the adapted
   // product.
   bool adapts = false;
-  // Bytes of the largest 4-bit matrix of the operator, in the products' format. Each use of the
-  // matrix writes these bytes.
+  // Bytes of the operator's largest 4-bit matrix after it is dequantised to the format of the
+  // product. Each use of the matrix writes these bytes.
   int64_t widened_bytes = 0;
 
   const OperatorPass& pass(PassKind pass) const { return passes[static_cast<size_t>(pass)]; }

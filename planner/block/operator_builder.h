@@ -1,4 +1,4 @@
-// OperatorBuilder assembles lists of operators. It holds the parts that blocks, the embedding and
+// OperatorBuilder assembles lists of operators. It has the helpers that blocks, the embedding and
 // the head share.
 #pragma once
 
@@ -49,7 +49,7 @@ class OperatorBuilder {
   // nothing unless Meshwright's worker quantises. In the worker, the operator that makes the input
   // also makes the copy. In other frameworks, the product itself makes and saves the copy.
   void SaveNarrowed(Operator& op, KeptTensor tensor, int64_t bytes, OperatorName product) const;
-  // Makes `norm` the norm of `inputs` hidden states side by side.
+  // Makes `norm` the norm of `inputs` concatenated hidden states.
   void Norm(Operator& norm, std::string_view weight, std::string_view bias, double forward_bytes,
             double backward_bytes, int64_t inputs = 1);
   void SaveForNorm(Operator& norm, KeptTensor residual, KeptTensor rstd);
@@ -64,8 +64,8 @@ class OperatorBuilder {
   // Marks a product over `rows` tokens as quantised and adds the traffic of quantising its factors.
   // Does nothing if the shape is not quantised.
   void Narrow(Operator& op, int64_t rows) const;
-  // Returns the bytes kept of an input [rows, width] that only one product reads, or `groups`
-  // products that divide its rows.
+  // Returns the bytes that are kept of an input [rows, width] that is read by only one product, or
+  // by `groups` products that divide its rows.
   int64_t KeptInputBytes(int64_t rows, int64_t width, int64_t groups = 1) const;
   // Returns the traffic of the FFN's activation, forward and backward.
   StreamShape ActivationStream(int64_t elements) const;

@@ -75,8 +75,8 @@ struct TransitParameters {
 UnitParameters RankParameters(const OperatorList& operators);
 UnitParameters RankParameters(const Operator& op);
 
-// Return numbers of parameters of the undivided model: all parameters of a layer of `group`, and
-// the parameters of the layer's matrix products, biases included.
+// Return numbers of parameters of a layer of `group` in the undivided model. BlockParameters()
+// counts all parameters; ProjectionParameters() counts those of matrix products, including biases.
 int64_t BlockParameters(const ModelSpec& model, const LayerGroup& group);
 int64_t ProjectionParameters(const ModelSpec& model, const LayerGroup& group);
 // Returns the parameters of the embedding's matrix, vocab x hidden.
@@ -97,10 +97,11 @@ int64_t MtpParameters(const ModelSpec& model);
 // Model FLOPs of one step. Both counts include the FLOPs that towers run.
 struct StepFlops {
   // PaLM's count, tokens * (6 N + 12 L a d s), for L layers, a heads of d elements and sequences of
-  // s tokens. N is the number of active parameters, with the embedding's and the head's matrix even
-  // if the two are tied. Of the 6 FLOPs of a parameter, 2 are for the gradient of the weights and 2
-  // for the gradient of the input. Frozen parameters have no FLOPs for the gradient of the weights.
-  // Parameters before the first trained unit also have none for the gradient of the input.
+  // s tokens. N is the number of active parameters. It includes the matrices of both the embedding
+  // and the head, even if they are tied. Of the 6 FLOPs of a parameter, 2 are for the gradient of
+  // the weights and 2 for the gradient of the input. Frozen parameters have no FLOPs for the
+  // gradient of the weights. Parameters before the first trained unit also have none for the
+  // gradient of the input.
   double palm = 0.0;
   // Megatron-LM's count: the matmuls of the layers, the causal half of attention, and the logits,
   // in the passes that run.

@@ -9,8 +9,8 @@
 namespace meshwright::planner {
 
 struct RecurrenceWidths {
-  int64_t input = 0;  // outputs of the first projection that tensor parallelism divides
-  // Outputs of the first projection that every rank holds: latents of Kimi's gates.
+  int64_t input = 0;  // outputs of the first projection that are divided over the ranks
+  // Outputs of the first projection that every rank computes whole: the latents of Kimi's gates.
   int64_t whole_input = 0;
   int64_t convolution = 0;  // channels of the convolution; 0 if there is none
   int64_t states = 0;       // outputs of Mamba-1's second projection, which every rank has
@@ -18,8 +18,8 @@ struct RecurrenceWidths {
   int64_t gates = 0;
   int64_t gate_inputs = 0;
   int64_t inner = 0;  // inputs of the last projection
-  // Elements that context-parallel ranks exchange, tokens for heads: the core's inputs before the
-  // core, and the core's outputs after it.
+  // Elements of the all-to-alls with which context-parallel ranks exchange a division by tokens for
+  // a division by heads: the core's inputs before the core, and the core's outputs after it.
   int64_t exchanged_in = 0;
   int64_t exchanged_out = 0;
 
@@ -42,7 +42,7 @@ struct RecurrenceWidths {
   double norm_traffic_bytes = 0.0;
 };
 
-// Returns the widths of one of `ranks` ranks. For sizes that `ranks` does not divide the result is
+// Returns the widths of one of `ranks` ranks. If `ranks` does not divide a size, the result is
 // rounded down. Kept tensors are those that the kernels of flash-linear-attention and mamba-ssm
 // keep.
 RecurrenceWidths WidthsOf(const Recurrence& recurrence, int64_t hidden, int64_t ranks);

@@ -17,9 +17,9 @@ constexpr int64_t RowTiledBytes(int64_t rows, int64_t columns) {
   return rows * columns + ScaleTilesIn(columns) * rows * kScaleBytes;
 }
 
-// Returns an upper bound of the rows of scales of `groups` experts that have `rows` rows together.
-// The bound holds for every division of the rows among the experts. The rows of each expert begin a
-// new tile.
+// Returns an upper bound of the number of rows of scales for `groups` experts that have `rows` rows
+// in total. The bound holds for every division of the rows among the experts. The rows of each
+// expert begin a new tile.
 constexpr int64_t TileRowsOf(int64_t rows, int64_t groups) {
   return (rows + (kScaleTile - 1) * groups) / kScaleTile;
 }

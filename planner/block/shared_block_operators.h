@@ -1,5 +1,5 @@
-// Lists the operators that only a block whose weights layers share has (SharedBlock in
-// planner/spec/model_spec.h): its first norm, over the hidden state and the embedding side by side;
+// Lists the operators that exist only in a block whose weights several layers share (SharedBlock in
+// planner/spec/model_spec.h): its first norm, over the concatenated hidden state and embedding;
 // low-rank matrices of each layer's own beside its products; and the projection of its result.
 #pragma once
 
@@ -20,8 +20,8 @@ void AddFfnAdapter(const BlockShape& shape, OperatorList& operators);
 // TP rank holds the matrix whole.
 void AddSharedProjection(const BlockShape& shape, OperatorList& operators);
 
-// Marks the parameters of the operators from index `first` on as an earlier layer's, except for the
-// low-rank matrices.
+// Marks the parameters of the operators from index `first` on as borrowed
+// (OperatorParameter::borrowed), except for the low-rank matrices.
 void BorrowParameters(size_t first, OperatorList& operators);
 
 }  // namespace meshwright::planner

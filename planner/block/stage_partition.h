@@ -47,7 +47,8 @@ struct StageTable {
   // they first appear on the stage.
   std::vector<absl::InlinedVector<ShapeRun, 4>> shapes;
   // For each pipeline rank, the first rank with equal contents. The chunks of both ranks hold
-  // layers of the same shapes in the same order, and the same of embedding and head.
+  // layers of the same shapes in the same order. Either both hold the embedding or neither does;
+  // the same is true of the head.
   std::vector<int32_t> alike;
 };
 
@@ -56,7 +57,7 @@ struct StageTable {
 std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const LayerShapes& shapes,
                                            const Layout& layout, StagePartition partition);
 
-// Returns the layers and ends of stage `stage`, of pp * vpp stages. REQUIRES: CanPartition().
+// Returns what stage `stage` of the pp * vpp stages holds. REQUIRES: CanPartition().
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
                     int32_t stage);
 
@@ -65,11 +66,13 @@ StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition
 // the model's `layers` layers.
 bool CanPartition(int64_t layers, const Layout& layout, StagePartition partition);
 
-// Returns the split into `stages` stages whose slowest stage is the fastest, if the embedding is
-// free and a layer costs the FLOPs of its matrices and of its scores at `seq_len` tokens. The last
-// stage, which has the head, gets what layers it can take. The others share the rest evenly, longer
-// ones later, where fewer micro-batches are in flight. All layers count as the first one. Returns
-// an empty split if one cannot be written (StageSplit::kMostLayers). REQUIRES: stages >= 2.
+// Returns the split into `stages` stages that minimises the FLOPs of the largest stage. Every layer
+// is assumed to have the FLOPs of the first layer's matrices and of its attention scores at
+// `seq_len` tokens, and the embedding to have none. The last stage also has the head, and gets as
+// many layers as it can take without raising this maximum. The other stages share the remaining
+// layers evenly. If this leaves a remainder, the later of these stages get one layer more, because
+// fewer micro-batches are in flight there. Returns an empty split if one cannot be written
+// (StageSplit::kMostLayers). REQUIRES: stages >= 2.
 StageSplit SplitByCost(const ModelSpec& model, int64_t seq_len, int64_t stages);
 
 // Calls visit(shape, layers) for each layer group that has layers on the stage, in order, with the

@@ -14,8 +14,9 @@ namespace meshwright::planner {
 void AddStreamMix(const BlockShape& shape, OperatorName name, OperatorList& operators);
 
 // Appends AltUp's prediction of all streams before a layer, and its correction of all streams after
-// the layer (arXiv 2301.13310). A product of the layer's own stream gives the weights of both.
-// REQUIRES: shape.predicts_streams().
+// the layer (arXiv 2301.13310). The weights of the prediction are a product of the layer's own
+// stream, and those of the correction a product of the layer's result. REQUIRES:
+// shape.predicts_streams().
 void AddStreamPrediction(const BlockShape& shape, OperatorList& operators);
 void AddStreamCorrection(const BlockShape& shape, OperatorList& operators);
 
@@ -23,9 +24,9 @@ void AddStreamCorrection(const BlockShape& shape, OperatorList& operators);
 // norm's name. REQUIRES: shape.norm_gate_rank > 0.
 void AddNormGate(const BlockShape& shape, OperatorName norm, OperatorList& operators);
 
-// Adds to the last operator, which adds a branch to the residual stream, what a model has there: a
-// convolution of the branch's result (Inkling), and weights and biases of both terms (Zaya).
-// REQUIRES: the list is not empty.
+// Extends the last operator of the list, which adds a branch to the residual stream, by what the
+// model computes there: a convolution of the branch's result (Inkling), or weights and biases of
+// both terms (Zaya). REQUIRES: the list is not empty.
 void AddResidualParts(const BlockShape& shape, OperatorList& operators);
 
 // Appends a low-rank residual of the first norm's output, which is normalised and added to

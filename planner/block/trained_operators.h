@@ -1,6 +1,6 @@
-// Edits operators to what a run trains (planner/spec/trained_parts.h). Only this file knows what
-// frozen weights and adapters change: parameters, FLOPs, time, kept tensors and traffic are sums
-// over the edited lists.
+// Edits operators according to what a run trains (planner/spec/trained_parts.h). Only this file
+// knows what frozen weights and adapters change: parameters, FLOPs, time, kept tensors and traffic
+// are sums over the edited lists.
 //
 // A frozen product has no gradient of its weights and keeps no input for it, unless an adapter
 // reads that input too. An adapter is two products after the product that it adapts. Tensor
@@ -18,7 +18,7 @@ namespace meshwright::planner {
 // Edits an operator of a unit that has no adapters.
 void ApplyTraining(const BlockShape& shape, UnitTraining training, Operator& op);
 
-// Edits the operators of a block to shape.training, and adds the operators of adapters.
+// Edits the operators of a block according to shape.training, and adds the operators of adapters.
 void ApplyTraining(const BlockShape& shape, OperatorList& block);
 
 }  // namespace meshwright::planner

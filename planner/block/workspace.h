@@ -41,7 +41,7 @@ struct KeptForBackward {
   int64_t score_bytes = 0;  // the part of all_bytes that score matrices take
 };
 // Returns the bytes that recompute adds to the workspace: those of the tensors that `block` keeps
-// and `edited` does not. `edited` is the same block after Apply() (planner/block/recompute.h).
+// and `edited` does not keep. `edited` is the same block after Apply() (planner/block/recompute.h).
 Workspace RecomputedBytes(const KeptForBackward& block, const KeptForBackward& edited);
 
 }  // namespace meshwright::planner

@@ -3,8 +3,8 @@
 // Before any fit, a constant's prior is the value that data sheets, micro-benchmarks or counted
 // bytes give. The prior's standard deviation says how far real runs stray from that value. A
 // profile that was fitted before has two priors for each constant. The fitted value is the prior
-// for rows that were not part of that fit. The prior that the profile records serves to repeat the
-// fit with all of its rows, which gives the same result.
+// for rows that were not part of that fit. The prior that the profile records is used to repeat the
+// fit with all of its rows; the result is then the same.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ struct ConstantPrior {
 };
 
 // Returns the prior of `constant` for this cluster and profile. With kFit its value is the fitted
-// value. Its standard deviation is then the one that the fit left, increased by the spread between
-// machines of one kind, but never larger than without a fit.
+// value. Its standard deviation is then that of the constant after the fit, increased by the spread
+// between machines of one kind, but never larger than the standard deviation without a fit.
 ConstantPrior PriorOf(const CalibrationConstant& constant, const ClusterSpec& cluster,
                       const FrameworkProfile& profile, PriorSource source);
 

@@ -1,9 +1,9 @@
 // Fits constants to measured step times: the physical constants of a cluster, and the constants of
 // a framework that depend on its kernels and on the host.
 //
-// The fit minimises the squares of log(predicted / measured), first under a soft-L1 loss. It
-// continues from the result under Cauchy's loss, so that a run on a faulty node hardly counts. Each
-// constant has bounds, and a Gaussian prior on its logarithm. If the rows say nothing about a
+// The fit minimises the squares of log(predicted / measured), first under a soft-L1 loss. It then
+// starts again from this result under Cauchy's loss, so that a run on a faulty node hardly counts.
+// Each constant has bounds, and a Gaussian prior on its logarithm. If the rows say nothing about a
 // constant, it stays at its prior, with the prior's uncertainty. If the profiles were fitted
 // before, the fit starts from their constants (planner/calibration/constants.h) and from their
 // spread of errors (planner/calibration/spread.h).

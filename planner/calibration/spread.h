@@ -2,9 +2,9 @@
 // from the spread known before.
 //
 // The errors are taken to be normal with an unknown variance. The variance has a scaled inverse
-// chi-square prior, which counts as the errors of a number of earlier rows. The next run then
-// follows a t distribution. This distribution is wide if there are few rows, and has the rows' own
-// spread if there are many.
+// chi-square prior, which counts as the errors of a number of earlier rows. The error of the next
+// run then follows a t distribution. This distribution is wide if there are few rows, and has the
+// rows' own spread if there are many.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,18 @@ struct SpreadPrior {
   double rows = 0.0;
 };
 
-// Returns the spread of estimates with this cluster and profile. The spread's weight is the number
-// of rows that it was fitted to, up to a limit that a few dozen new rows outweigh.
+// Returns the spread of estimates with this cluster and profile. The weight of the spread is the
+// number of rows that it was fitted to. A limit on this weight lets a few dozen new rows outweigh
+// it.
 SpreadPrior SpreadPriorOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 struct FitErrors {
-  std::vector<double> errors;       // log(predicted / measured), by row
-  size_t constants = 0;             // number of constants that the fit chose
-  double constants_variance = 0.0;  // mean variance that the constants' uncertainty adds to a row
-  double error_sigma = 0.0;         // standard deviation that the fit assumed for a row's error
+  std::vector<double> errors;  // log(predicted / measured), by row
+  size_t constants = 0;        // number of constants that the fit chose
+  // The variance of a row's error that comes from the constants' uncertainty, averaged over the
+  // rows.
+  double constants_variance = 0.0;
+  double error_sigma = 0.0;  // standard deviation that the fit assumed for a row's error
 };
 
 // Returns the standard deviation of ln(step time), chosen so that 80 % of the next runs lie within
@@ -40,8 +43,8 @@ struct FitErrors {
 // few rows. REQUIRES: `fit.errors` is not empty.
 double PredictiveSigma(const FitErrors& fit, const std::optional<SpreadPrior>& prior);
 
-// Returns the standard deviation of the errors from the size that four fifths of them stay below,
-// which single bad runs do not change. REQUIRES: `errors` is not empty.
+// Returns the standard deviation of the errors, computed from the 80 % quantile of their absolute
+// values, which a single bad run does not change. REQUIRES: `errors` is not empty.
 double Scatter(const std::vector<double>& errors);
 
 // Returns the quantile of `values` at `share`. REQUIRES: `values` is not empty.

@@ -24,10 +24,10 @@ bool IsAdapter(std::string_view text);
 // Returns InvalidArgument, with the key and its value, if the file names no base model.
 absl::StatusOr<AdapterConfig> ReadAdapterConfig(std::string_view text);
 
-// Returns what the adapter trains, as ParseTrainedParts() takes it, such as
+// Returns what the adapter trains, in the syntax of ParseTrainedParts(), such as
 // "lora:16:q_proj,v_proj". A fused module stands for all products that it computes. Returns "" if
-// the planner can't plan the adapter, because it is no LoRA or adapts modules that are no products
-// of a block.
+// the planner can't plan the adapter, because it is not a LoRA or adapts modules that are not
+// products of a block.
 std::string TrainTextOf(const AdapterConfig& adapter);
 
 // Says in one sentence that the base model is planned, with the adapter or with all weights

@@ -75,7 +75,8 @@ struct Architecture {
   // have only the recurrence.
   bool shared_blocks = false;
   bool recurs_by_default = false;  // if no key says otherwise, every layer has only the recurrence
-  bool ranked_gates = false;       // Kimi delta attention: gates pass a latent as wide as a head
+  // Kimi delta attention: gates are projected through a latent as wide as a head.
+  bool ranked_gates = false;
   bool inner_norms = false;
   bool projection_bias = false;
 };

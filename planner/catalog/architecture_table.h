@@ -1,9 +1,9 @@
 // ArchitectureTable holds planner/data/architectures.json: facts about families of models and about
 // the keys of their config.json.
 //
-// A family's entry has what only the family's name tells: the defaults of absent keys, and what its
-// class adds. Keys that mean the same in every family are interpreted by `names`, `structure` and
-// `activations`.
+// A family's entry has what follows only from the family's name: the defaults of absent keys, and
+// what the family's class in transformers adds. Keys that mean the same in every family are
+// interpreted by `names`, `structure` and `activations`.
 #pragma once
 
 #include <map>
@@ -30,19 +30,20 @@ struct ArchitectureTable {
   std::map<std::string, std::vector<std::string>> names;
   // Default values of absent keys in the classes of transformers 5.24, by model_type.
   nlohmann::json class_defaults;
-  nlohmann::json lifted;       // nested objects whose keys move to the config, and their names
-                               // there
+  // Nested objects whose keys move to the top level of the config, and the names that the keys get
+  // there.
+  nlohmann::json lifted;
   nlohmann::json layer_kinds;  // contents of a layer, by its name in a list of layers
   nlohmann::json structure;    // switches of every family
   nlohmann::json activations;  // kinds of FFNs by their activation, with a gate and without
   std::map<std::string, MissingPart> missing;
-  std::set<std::string> planned_parts;  // ids of `missing` that some family has
+  std::set<std::string> planned_parts;  // ids of `missing` that are planned for some family
   std::map<std::string, std::vector<std::string>> families;  // model_type -> ids of missing parts
   std::vector<std::string> language_models;  // objects that hold the language model of a wrapper
   std::vector<std::string> towers;           // keys that hold a tower, or name one
   std::vector<std::string> ignored_endings;  // endings of keys that change nothing
-  // Keys that no getter reads. The planner knows the meaning of such a key in every family or in
-  // some families.
+  // Keys that no getter of JsonFields reads, but whose meaning the planner knows: in every family
+  // (general_keys), or only in listed families (family_keys).
   std::set<std::string, std::less<>> general_keys;
   std::set<std::string, std::less<>> family_keys;
 };

@@ -22,7 +22,8 @@ absl::StatusOr<std::vector<Attention>> ReadAttentions(JsonFields& fields,
                                                       int64_t hidden, int64_t seq_len,
                                                       const std::vector<LayerParts>& layers);
 
-// Returns how many of the last of `layers` layers use the keys and values of an earlier layer.
+// Returns the number of layers that use the keys and values of an earlier layer. They are the last
+// of the model's `layers` layers.
 absl::StatusOr<int64_t> ReadSharingLayers(JsonFields& fields, int64_t layers);
 
 }  // namespace meshwright::planner

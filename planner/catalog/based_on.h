@@ -3,8 +3,8 @@
 // lacks. A preset may itself be based on another one, and so on for a few steps.
 //
 // A file does not inherit the names that measurement files use for the preset. A key that is null
-// in the file takes its default. For example, "calibration": null is for a file to which the
-// preset's fit does not apply.
+// in the file takes its default. For example, a file sets "calibration" to null if the preset's fit
+// does not apply to it.
 #pragma once
 
 #include <string>
@@ -26,7 +26,8 @@ using FindText = absl::FunctionRef<absl::StatusOr<std::string>(std::string_view 
 absl::StatusOr<nlohmann::json> OnItsBase(std::string_view what, nlohmann::json object,
                                          FindText find_base);
 
-// Returns the name in "based_on" of a preset's JSON text, or an empty text if it stands by itself.
+// Returns the name in "based_on" of a preset's JSON text, or an empty text if the preset is not
+// based on another one.
 std::string BaseNameIn(std::string_view json);
 
 }  // namespace meshwright::planner

@@ -8,11 +8,12 @@
 
 namespace meshwright::planner {
 
-// Returns the cluster that the name stands for, whatever its case, or an empty text if there is
-// none. A cluster's own name is not among them.
+// Returns the cluster that has `name` as another name, ignoring case, or an empty text if there is
+// none. A cluster's own name does not count as another name.
 std::string ClusterNamed(std::string_view name);
 
-// Returns the cluster with this name or another name of it, whatever its case, or an empty text.
+// Returns the cluster whose own name or other name this is, ignoring case, or an empty text if
+// there is none.
 std::string ClusterPresetOf(std::string_view name);
 
 // Returns all names of the cluster except its own.

@@ -1,13 +1,13 @@
-// Reads a cluster that is given in a few words: "h100:8x4,ib=200Gb" is 4 nodes of 8 H100 whose
-// network interfaces carry 200 Gb/s a node.
+// Reads a cluster that is given in a few words: "h100:8x4,ib=200Gb" is 4 nodes of 8 H100 each; the
+// NICs of a node together carry 200 Gb/s.
 //
 //   NAME[:DEVICES[xNODES]][,WORD=AMOUNT]...
 //
 // NAME is a preset or another name of one (planner/catalog/cluster_names.h). DEVICES is the number
 // of devices per node; NODES is 1 if it is left out. An amount is a rate, one way, in Gb (gigabits
 // per second) or GB (gigabytes per second), such as 200Gb or 25GB, or a size in GB or TB; T stands
-// for a thousand G, and only the case of b matters. The words are also keys of a cluster's file,
-// with the amount as a text.
+// for a thousand G, and only the case of b matters. A WORD may also be a key of a cluster's file,
+// with its AMOUNT as a text.
 #pragma once
 
 #include <array>
@@ -21,16 +21,17 @@
 
 namespace meshwright::planner {
 
-// The kind of a word's amount. A kRateOfNode is shared by the devices of a node.
+// The kind of a word's amount. The devices of a node share a kRateOfNode.
 enum class WordAmount : uint8_t { kRate, kRateOfNode, kSize };
 
 struct ClusterWord {
   std::string_view name;
-  std::string_view covers;  // what the amount is of, in a few words
-  // Usual names of the same thing, between blanks. They are not read; an error about one of them
-  // names the word.
+  std::string_view covers;  // what the amount belongs to, in a few words
+  // Other usual names of the same thing, each between blanks. They are not accepted; the error
+  // about one of them names this word.
   std::string_view also;
-  // The object of a cluster's file that the word is about, and its key there.
+  // The object of a cluster's file that holds the word's figure, and the figure's key in this
+  // object.
   std::string_view object;
   std::string_view key;
   WordAmount amount;

@@ -13,14 +13,16 @@ namespace meshwright::planner {
 // Returns whether the value switches its key off: null, false, 0, "none", or anything empty.
 bool IsOff(const nlohmann::json& value);
 
-// Returns the value as a message shows it, shortened; a list or an object is empty.
+// Returns the text that a message shows for the value: shortened, and empty for a list or an
+// object.
 std::string ShownValue(const nlohmann::json& value);
 
 // Returns the beginning of a text as a message shows it, cut at the end of a UTF-8 character.
 std::string ShortenedName(std::string_view text);
 
-// A value that switches its key off is accepted, unless it is false and the rule lists values. Any
-// other value is decided by the first member that is set.
+// If `one_of` lists values, a boolean is accepted only if it is one of them. Any other value that
+// switches its key off is accepted. For the remaining values, the first of the following members
+// that is set decides.
 struct KeyRule {
   std::vector<std::string> keys;
   bool is_scalar = false;                  // accepts anything but a list or an object

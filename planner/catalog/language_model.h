@@ -17,8 +17,7 @@ struct LanguageModel {
 };
 
 // Returns the innermost language model of `config`. If no model_type names the family, the key
-// `architectures` names it. Returns InvalidArgument about model_type if neither key names the
-// family.
+// `architectures` does. Returns InvalidArgument about model_type if neither key names the family.
 absl::StatusOr<LanguageModel> FindLanguageModel(nlohmann::json config);
 
 }  // namespace meshwright::planner

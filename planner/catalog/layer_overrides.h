@@ -1,4 +1,4 @@
-// Reads the sizes that single layers of a model have instead of the sizes that its other keys give.
+// Reads keys that override sizes of single layers of a model.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@ namespace meshwright::planner {
 
 // Applies `per_layer_config`, which transformers 5 writes: an object with the sizes of single
 // layers, keyed by the layer's number, from 0. Also applies `num_attention_heads_per_layer`
-// (Laguna). The lists have an item for each layer. Returns InvalidArgument, with the key, its value
-// and what is accepted, if one of these keys names anything else.
+// (Laguna). `attentions` and `ffns` have an item for each layer. Returns InvalidArgument, with the
+// key, its value and what is accepted, if one of these keys has any other contents.
 absl::Status ApplyLayerOverrides(JsonFields& fields, std::vector<Attention>& attentions,
                                  std::vector<Ffn>& ffns);
 

@@ -10,8 +10,8 @@
 
 namespace meshwright::planner {
 
-// The largest number of layers in a readable model file. It is far above every model, and keeps a
-// file from requesting more memory than there is.
+// The largest number of layers in a readable model file. No known model has nearly as many layers.
+// The limit keeps a file from making the planner allocate more memory than there is.
 inline constexpr int64_t kMostLayers = 1 << 14;
 
 // The keys that a layer's queries see: the newest `tokens` keys, or the keys of the query's own

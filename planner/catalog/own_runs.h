@@ -1,15 +1,16 @@
-// Reads the runs that a user did, and derives from them the Correction of a question's estimates.
+// Reads training runs that a user did, and derives from them the Correction of the estimates of a
+// request.
 //
-// One run is a text of words with blanks between them: the layout, and what was measured.
+// A run is given as a text of words, separated by blanks: the layout, and what was measured.
 //
 //   tp2.pp1.dp4.mb1.zero1 step=12.3s memory=61GiB
 //   tp1.pp1.dp8.zero3 oom
 //   tp2.pp1.dp8.mb1 step=950ms global_batch=64 seq_len=4096 loss=chunked:8
 //
 // `step` has the unit ms, s or min. `memory` is the peak of the fullest device as the framework
-// reports it, in GiB or GB. At least one of step, memory and oom must be there. The run may have
-// another batch, sequence length or options than the question, and another number of devices, which
-// is the layout's.
+// reports it, in GiB, MiB or GB. A run gives either `oom`, or at least one of `step` and `memory`.
+// The run's batch, sequence length and number of devices (that of its layout) may differ from the
+// request's. So may its options, except for options that select another profile of the framework.
 #pragma once
 
 #include <string>
@@ -23,20 +24,19 @@
 
 namespace meshwright::planner {
 
-// The most runs of one question.
+// The largest number of runs for one request.
 inline constexpr int64_t kMostOwnRuns = 256;
 
-// Parses the text of one run. Returns InvalidArgument about `measured` for a text that can't be
-// read.
+// Parses the text of one run. Returns InvalidArgument about `measured` if the text can't be read.
 absl::StatusOr<OwnRun> ParseOwnRun(std::string_view text, const SearchRequest& request);
 
-// Returns the text of a run; ParseOwnRun() reads it. Only what differs from `training` is said of
-// the run's training.
+// Returns the text of a run, which ParseOwnRun() can read. The text contains only those values of
+// the run's training that differ from `training`.
 std::string OwnRunText(const OwnRun& run, const TrainingSpec& training);
 
-// Sets the request's `own_runs`, with their estimates by the formulas alone, and `correction`.
-// Without texts there is no correction. Returns
-// InvalidArgument about `measured` if a text can't be read, or if its layout can't run.
+// Sets the request's `own_runs`, with their uncorrected estimates, and `correction`. Without texts
+// `correction` is not set. Returns InvalidArgument about `measured` if a text can't be read, or if
+// its layout can't run.
 absl::Status AddOwnRuns(const std::vector<std::string>& texts, SearchRequest& request);
 
 }  // namespace meshwright::planner

@@ -41,8 +41,9 @@ struct PlanQuery {
   std::string objective = {};  // text for ParseObjective(); if empty, the objective is MFU
   std::string pareto = {};     // text for ParseMerits(); if empty, there is no front
   std::string best_per = {};   // text of SearchRequest::best_per, for ParseGroupFields()
-  // Text of the layout whose rank is asked for, if any. Words such as "loss=chunked:8" may follow
-  // it, with blanks between them: the options of this layout that differ from the query's own.
+  // Text of a layout whose place in the ranking the user wants to know; empty if there is none.
+  // Words such as "loss=chunked:8" may follow it, separated by blanks. They are the options of this
+  // layout that differ from the query's options.
   std::string mine = {};
   std::vector<std::string> search = {};  // texts of SearchRequest::choices
                                          // (planner/spec/option_choice.h)
@@ -80,21 +81,22 @@ absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& t
 absl::Status CheckTrained(const ModelSpec& model, const TrainingSpec& training);
 
 // Returns the search that the query asks for, after looking up presets and parsing texts. The
-// profile's attention kernel becomes the one that layouts without a kernel get on this cluster
-// (planner/profile/attention_default.h). `host_cores` means the same as in FindCluster(). Returns
-// NotFound for an unknown preset, and InvalidArgument, naming the field, for a value that can't be
-// used.
+// profile's attention kernel becomes the cluster's default, which applies to layouts that name no
+// kernel (planner/profile/attention_default.h). `host_cores` means the same as in FindCluster().
+// Returns NotFound for an unknown preset, and InvalidArgument, naming the field, for a value that
+// can't be used.
 //
 // A search over options leaves out values that the framework does not have. The query is in error
 // if it names such a value itself, or if no value is left.
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores);
 
-// Returns one sentence for each value that the query does not name itself and that the search of
-// `request` leaves out, with the reason. REQUIRES: Resolve() returned `request` for the query.
+// Returns one sentence for each value of an option that the query's search leaves out although the
+// query does not name the value itself, with the reason. The list is empty if the query's options
+// or its framework can't be read.
 std::vector<std::string> NotesOnSearch(const PlanQuery& query);
 
-// Returns one sentence for each key of the query's `mine` that its text leaves to the framework.
-// REQUIRES: as NotesOnSearch().
+// Returns one sentence for each layout key that the query's `mine` leaves to the framework.
+// REQUIRES: Resolve() returned `request` for the query.
 std::vector<std::string> NotesOnMine(const PlanQuery& query, const SearchRequest& request);
 
 }  // namespace meshwright::planner

@@ -9,14 +9,15 @@
 namespace meshwright::planner {
 
 // Returns the profile that the name stands for, or an empty text if there is none. Case does not
-// matter, nor whether words are separated by a hyphen, an underscore or a blank. A profile's own
-// name, spelt as it is, stands for nothing else.
+// matter, nor whether words are separated by a hyphen, an underscore or a blank. The result is also
+// empty for a profile's own name in its exact spelling.
 std::string ProfileNamed(std::string_view name);
 
 // Returns all names of the profile except its own.
 std::vector<std::string> OtherNamesOfProfile(std::string_view profile);
 
-// Returns which program a preset describes, in a few words, or an empty text if it is no preset.
+// Returns a few words that say which program the preset `profile` describes, or an empty text if
+// there is no such preset.
 std::string FrameworkOfProfile(std::string_view profile);
 
 }  // namespace meshwright::planner

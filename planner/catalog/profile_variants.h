@@ -10,8 +10,9 @@
 
 namespace meshwright::planner {
 
-// Returns the profile itself if the options name no other. Returns InvalidArgument, which names the
-// option and the values that the framework has, if the profile has no such variant.
+// Returns the profile of the same framework that describes runs with these options. This is
+// `profile` itself if the options select no other. Returns InvalidArgument, which names the option
+// and the values that the framework has, if the profile has no such variant.
 absl::StatusOr<FrameworkProfile> VariantOf(FrameworkProfile profile, const RunOptions& options);
 
 }  // namespace meshwright::planner

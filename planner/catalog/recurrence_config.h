@@ -10,8 +10,8 @@
 namespace meshwright::planner {
 
 // Returns the recurrence of the layers that have one. The config is canonical (CanonicalConfig()),
-// `fields` are its fields, and `hidden` is the width of its hidden state. A size that is absent and
-// has no default is a problem of `fields`.
+// `fields` are its fields, and `hidden` is the width of its hidden state. If a size is absent and
+// has no default, `fields` records the error.
 Recurrence ReadRecurrence(JsonFields& fields, const Architecture& architecture, int64_t hidden);
 
 }  // namespace meshwright::planner

@@ -9,8 +9,9 @@
 
 namespace meshwright::planner {
 
-// Returns the towers of a wrapper that can be counted (ReadTowerKind()). `hidden` is the hidden
-// width of the language model. A tower of another kind, or one that lacks a key, is left out.
+// Returns the towers in the config of a multimodal model. `hidden` is the hidden width of the
+// language model. A tower is left out if it is of a kind that ReadTowerKind() does not know, or if
+// it lacks a key.
 std::vector<Tower> ReadTowers(const nlohmann::json& wrapper, int64_t hidden);
 
 }  // namespace meshwright::planner

@@ -10,8 +10,8 @@
 
 namespace meshwright::planner {
 
-// A size above this number is refused. It is far above every tower so far, and keeps products of
-// sizes within 64 bits.
+// A size above this number is refused. It is far above the sizes of every known tower, and keeps
+// products of sizes within 64 bits.
 inline constexpr int64_t kMaxTowerSize = int64_t{1} << 20;
 
 // TowerFields reads sizes from a tower's object. A size that is absent or out of range makes the

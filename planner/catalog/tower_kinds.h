@@ -10,8 +10,8 @@
 namespace meshwright::planner {
 
 // Sets all of `tower` except the sizes of its blocks, which the caller has read. `fields` are those
-// of the tower's object in `wrapper`; they become unreadable if the kind is not known or lacks a
-// key. `hidden` is the hidden width of the language model.
+// of the tower's object in `wrapper`; their is_readable() becomes false if the kind is not known or
+// if a key is absent. `hidden` is the hidden width of the language model.
 void ReadTowerKind(const nlohmann::json& wrapper, int64_t hidden, TowerFields& fields,
                    Tower& tower);
 

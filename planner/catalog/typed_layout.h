@@ -3,8 +3,8 @@
 // A framework has defaults for keys that the text leaves out: Megatron-LM sets
 // --expert-tensor-parallel-size to the tensor-parallel size unless told otherwise. Every framework
 // also accepts a ZeRO stage on a single data-parallel rank. Such a rank has nothing to shard, so
-// the stage means zero0. Layouts that the planner lists, stores and exports give both keys with the
-// values that take effect.
+// the stage means zero0. Layouts that the planner lists, stores and exports contain both keys, with
+// the values that take effect.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,9 @@ absl::StatusOr<TypedLayout> ReadTypedLayout(std::string_view text, const ModelSp
                                             const FrameworkProfile& profile,
                                             std::optional<int64_t> devices);
 
-// Does the same for a layout that the user runs today. A ZeRO stage that the text leaves out is the
-// one with which the framework's runs are taken to shard, if the layout has ranks to shard over.
+// Does the same for a layout that the user runs today. If the text gives no ZeRO stage and the
+// layout has ranks to shard over, the stage is the one that the framework's runs are assumed to use
+// (the larger of Supports::unsaid_zero and Supports::min_zero).
 absl::StatusOr<TypedLayout> ReadRunningLayout(std::string_view text, const ModelSpec& model,
                                               const FrameworkProfile& profile,
                                               std::optional<int64_t> devices);

@@ -11,7 +11,8 @@
 //     visit("mood", cat.mood, kMoodNames);
 //     // Any value that has a text form (TextForm).
 //     visit("diet", cat.diet, kDietText);
-//     // A derived value is written for readers that do not compute it. It is never read.
+//     // A derived value is written for programs that do not compute it themselves. Reading
+//     // ignores it.
 //     visit.Derived({"mass_g", "What it weighs, grams"}, cat.mass_kg * 1000);
 //   }
 //
@@ -86,7 +87,7 @@ struct Field {
   bool inside = false;     // of a struct: its fields are keys of the object around it
   bool open = false;       // of a struct: keys that it does not know are ignored
   bool by_name = false;    // of a vector of structs: an object with their `name`s as keys
-  bool closed = false;     // of a struct: no version will add keys
+  bool closed = false;     // of a struct: no version will add keys to it
   bool only_text = false;  // only texts have the field, not messages
   bool only_wire = false;  // only messages have the field
   TextParts parts = kAllParts;
@@ -145,7 +146,7 @@ constexpr Field Open(Field field) {
   return field;
 }
 
-// Returns `field`, to whose struct no version will add keys.
+// Returns `field`, with the promise that no version will add keys to its struct.
 constexpr Field Closed(Field field) {
   field.closed = true;
   return field;
@@ -164,8 +165,8 @@ constexpr Field ByName(Field field) {
   return field;
 }
 
-// Returns `field`, which messages leave out. Messages express it in another way, or the program
-// that prints the text knows it by itself.
+// Returns `field`, which messages leave out. Messages express the value in another way, or the
+// program that prints the text knows the value by itself.
 constexpr Field OnlyInText(Field field) {
   field.only_text = true;
   return field;

@@ -259,8 +259,8 @@ class JsonReader {
 
   // Returns the field's value, or null if it is absent.
   const nlohmann::json* Lookup(const Field& field);
-  // Notes that the needed field is absent. If the field has needed fields `inside`, notes these
-  // instead.
+  // Notes that the needed field is absent. If `inside` is not empty, notes these needed fields of
+  // its struct instead.
   void NoteAbsent(const Field& field, const std::vector<std::string>& inside);
   // Returns the field's value, or null if it is absent. An absent field that is needed is noted.
   const nlohmann::json* Find(const Field& field);
@@ -424,8 +424,8 @@ nlohmann::ordered_json WriteOrderedJson(const T& value) {
 enum class UnknownKeys : uint8_t { kPassOver, kRefuse };
 
 // Reads `json`. If the JSON value is no object, the error names it as `what`. `prefix`, such as
-// "plan.", begins field paths. Returns InvalidArgument for the first problem; `value` is then of no
-// use.
+// "plan.", begins field paths. Returns InvalidArgument for the first problem; the contents of
+// `value` are then unspecified.
 template <HasFields T>
 absl::Status ReadJson(std::string_view what, const nlohmann::json& json, UnknownKeys unknown,
                       T& value, std::string_view prefix = "") {

@@ -43,15 +43,15 @@ class JsonFields {
   std::vector<std::string> StringsOr(std::string_view key);
   // Returns a list of anything, or null if the key is absent.
   const nlohmann::json* OptionalArray(std::string_view key);
-  // Returns an object inside this one. The key is needed; after a problem the result is an empty
+  // Returns an object inside this one. The key is required. If there is a problem, returns an empty
   // object.
   const nlohmann::json& Object(std::string_view key);
 
   bool Has(std::string_view key) const { return Find(key) != nullptr; }
   // Returns the keys that no getter asked for.
   std::vector<std::string> UnaskedKeys() const;
-  // Fails on the first key that no getter asked for: a misspelt one would silently keep its
-  // default.
+  // Fails on the first key that no getter asked for. If a misspelt key were ignored, the key that
+  // was meant would silently keep its default.
   void RefuseUnknownKeys();
   // Remembers `status` if it is the first problem.
   void Fail(absl::Status status);

@@ -33,7 +33,7 @@ class JsonProblem {
   // Returns whether `value` is a list of `entries` entries. Fails if it is not.
   bool CheckList(const nlohmann::json& value, const FieldPath& path, size_t entries);
   // Fails on the first key of `object` that is not in `known`; the error names the nearest known
-  // keys. A misspelt key would otherwise silently keep its default.
+  // keys. If a misspelt key were ignored, the key that was meant would silently keep its default.
   void RefuseUnknown(const nlohmann::json& object, const FieldPath& path,
                      const std::vector<std::string>& known);
 
@@ -50,14 +50,15 @@ void ReadScalar(const nlohmann::json& from, const FieldPath& path, JsonProblem& 
                 int32_t& value);
 void ReadScalar(const nlohmann::json& from, const FieldPath& path, JsonProblem& problem,
                 int64_t& value);
-// Seeds use all 64 bits: a negative number is read as the bits that it has.
+// Seeds use all 64 bits, so a negative number is accepted and its bits are reinterpreted as
+// unsigned.
 void ReadScalar(const nlohmann::json& from, const FieldPath& path, JsonProblem& problem,
                 uint64_t& value);
 void ReadScalar(const nlohmann::json& from, const FieldPath& path, JsonProblem& problem,
                 double& value);
 void ReadScalar(const nlohmann::json& from, const FieldPath& path, JsonProblem& problem,
                 std::string& value);
-// Does the same as ReadScalar() for a text, and returns whether `from` is one.
+// Does the same as ReadScalar() for a text, and returns whether `from` is a text.
 bool ReadText(const nlohmann::json& from, const FieldPath& path, JsonProblem& problem,
               std::string& value);
 

@@ -1,8 +1,9 @@
-// Correction says by how much a user's own runs differ from the formulas, for any layout: it
-// corrects estimated step times and peaks by what some of these runs measured.
+// Correction corrects estimated step times and memory peaks of any layout by what some of a user's
+// own runs measured.
 //
-// Step times are corrected by the policy's residual model, peaks by a factor that all layouts
-// share. What remains open after the runs is narrower than before.
+// Step times are corrected by the policy's residual model (planner/policy/residual_surface.h), and
+// peaks by a factor that all layouts share. The measurements also reduce the uncertainty of the
+// estimates.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +16,15 @@
 
 namespace meshwright::planner {
 
-// What one run measured, against its estimate without any correction.
+// The measurements of one run, relative to its uncorrected estimate.
 struct RunResidual {
   Layout layout;
   std::optional<double> step;  // ln(measured / predicted) of the step time
-  std::optional<double> peak;  // the same of the peak
+  std::optional<double> peak;  // ln(measured / predicted) of the peak
   bool out_of_memory = false;
-  bool has_other_options = false;   // than the layouts whose estimates are corrected
-  double fraction_of_device = 0.0;  // predicted
+  // Whether the run's options differ from those of the corrected estimates.
+  bool has_other_options = false;
+  double fraction_of_device = 0.0;  // predicted share of the device's memory
 };
 
 // The errors of a step and of a peak before any run, and the framework's OomCurve.
@@ -41,14 +43,14 @@ class Correction {
 
   // Returns the factor by which a layout's step takes longer than estimated.
   double StepFactor(const Layout& layout) const;
-  // Returns what remains open of ln(measured / corrected) of a step: its standard deviation, which
-  // is at most the one before any run.
+  // Returns the standard deviation of ln(measured / corrected) of a step, given the runs. It is at
+  // most the standard deviation before any run.
   double StepSigma(const Layout& layout) const;
 
-  // Returns the peak, corrected. The result rises with `estimated_bytes`.
+  // Returns the corrected peak, which increases with `estimated_bytes`.
   int64_t PeakBytes(int64_t estimated_bytes) const;
   double peak_factor() const { return peak_factor_; }
-  // Returns what remains open of ln(measured / corrected) of a peak.
+  // Returns the standard deviations of ln(measured / corrected) of a peak, given the runs.
   ErrorSigma peak_error() const { return {.shared = peaks_.sigma, .own = peak_scatter_}; }
 
  private:

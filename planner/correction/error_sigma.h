@@ -8,7 +8,7 @@ namespace meshwright::planner {
 
 struct ErrorSigma {
   double shared = 0.0;  // of the part that all layouts of one user have in common
-  double own = 0.0;     // of the part that each layout has alone
+  double own = 0.0;     // of the part that differs between layouts
 
   double total() const { return std::hypot(shared, own); }
 

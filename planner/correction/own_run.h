@@ -1,4 +1,4 @@
-// OwnRun is a training run that the user did, with what it measured.
+// OwnRun is a training run that the user did, with its measurements.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace meshwright::planner {
 
 struct OwnRun {
   Layout layout;
-  TrainingSpec training;  // the question's, except for what the run did differently
+  TrainingSpec training;  // the request's training, except for what differed in this run
   std::optional<double> step_s;
   // The peak of the fullest device, as the framework reports it.
   std::optional<int64_t> peak_bytes;
-  bool out_of_memory = false;  // then nothing else was measured
-  // What the formulas alone say, in the same terms. Set once the run belongs to a request
-  // (AddOwnRuns() in planner/catalog/own_runs.h).
+  bool out_of_memory = false;  // if true, nothing else was measured
+  // The uncorrected estimates of step_s and peak_bytes. AddOwnRuns() (planner/catalog/own_runs.h)
+  // sets them when it adds the run to a request.
   double step_before_s = 0.0;
   int64_t peak_before_bytes = 0;
 

@@ -1,10 +1,11 @@
-// PeakBelief models by which factor runs of one user need more memory than predicted, given what
-// some of these runs measured.
+// PeakBelief models the factor by which runs of one user need more memory than predicted, given
+// what some of these runs measured.
 //
 // ln(measured / predicted) of all peaks has a common part, which is normally distributed with mean
-// 0 before any run. A measured peak states this part up to a small scatter between layouts. A run
-// that fits or runs out of memory states it through the framework's probability of running out of
-// memory (OomCurveOf() in planner/estimate/peak_interval.h).
+// 0 before any run. A measured peak is an observation of this part with a small scatter between
+// layouts. Whether a run fits or runs out of memory is an observation of this part too; its
+// likelihood follows from the framework's probability of running out of memory (OomCurveOf() in
+// planner/estimate/peak_interval.h).
 #pragma once
 
 #include "absl/types/span.h"
@@ -29,14 +30,15 @@ struct PeakFinding {
   double fraction_of_device = 0.0;  // for the other kinds: the predicted share of the device
 };
 
-// The normal distribution that is nearest to what is known of the common part.
+// The normal distribution with the mean and the variance of the common part, given what was
+// observed.
 struct PeakBelief {
   double mean = 0.0;
   double sigma = 0.0;
 };
 
-// Returns the belief after `findings`. `before` are the standard deviations of the common part and
-// of the scatter between layouts before them.
+// Returns the belief after `findings`. `before` holds the standard deviations before the findings:
+// `shared` of the common part, and `own` of the scatter between layouts.
 PeakBelief PeakBeliefGiven(absl::Span<const PeakFinding> findings, const ErrorSigma& before,
                            const OomCurve& curve);
 

@@ -7,8 +7,8 @@
 //
 // A time is latency + volume / bandwidth. A ring all-reduce of S bytes over N ranks takes 2 (N - 1)
 // steps and moves 2 S (N - 1) / N bytes through each rank. An all-gather and a reduce-scatter each
-// take half the steps and move half the bytes. If the cluster's library is NCCL, the cheapest of
-// its algorithms and protocols (planner/cost/nccl_tuning.h) counts, with the latencies that the
+// take half the steps and move half the bytes. If the cluster's library is NCCL, the time is that
+// of its fastest algorithm and protocol (planner/cost/nccl_tuning.h), with the latencies that the
 // cluster's network adds.
 #pragma once
 
@@ -25,7 +25,7 @@ struct Network {
   // Reached share of the bandwidth between nodes (Communication::network_share).
   double share = 1.0;
   double contention = 0.0;  // Communication::network_contention
-  int64_t devices = 0;      // devices of the run, or 0 if the group is all of it
+  int64_t devices = 0;      // devices of the run, or 0 if the group has all of them
   double step_s = 0.0;      // Communication::network_step_s
   bool has_trees = true;    // Communication::tree_all_reduce
 
@@ -34,8 +34,8 @@ struct Network {
 };
 
 // Returns the bytes per second through one rank of a ring over the group. Between nodes, each of
-// the group's ranks on a node drives a network interface of its own, until the links inside the
-// node are the limit.
+// the group's ranks on a node uses a NIC of its own, so that their bandwidths add up until the
+// links inside the node are the limit.
 double RingBytesPerS(const Network& network, const RankGroup& group);
 
 // Return the seconds of a collective, which are 0 for a group of one rank. `bytes` is the size of
@@ -62,7 +62,8 @@ struct AllToAllRows {
 double AllToAllTime(const Network& network, const RankGroup& group, const AllToAllRows& rows);
 
 // Returns the seconds of one message between neighbours of a chain or ring. If the group spans
-// nodes, some neighbours are on different nodes, and the hop between these counts.
+// nodes, some neighbours are on different nodes; the result is then the time between two such
+// neighbours.
 double SendTime(const Network& network, const RankGroup& group, double bytes);
 
 }  // namespace meshwright::planner

@@ -11,7 +11,7 @@ namespace meshwright::planner {
 // Seconds that a rank's gradients and weights are in transit, whether or not compute hides them.
 struct StateTraffic {
   double per_pass_s = 0.0;  // seconds per reduction (ZeRO 2), or per reduction and gather (ZeRO 3)
-  double per_step_s = 0.0;  // seconds once per step
+  double per_step_s = 0.0;  // seconds per step, for what is sent once per step
 };
 
 // Returns the traffic of a rank that holds `parameters`. Parameters of experts are reduced among
@@ -42,8 +42,8 @@ inline double ExposedDataParallelTime(const StepShape& step, const UnitParameter
 double TiedEmbeddingTime(const StepShape& step);
 
 // Returns the seconds that ranks take to add up how often each expert was picked, in order to
-// update selection biases. The ranks are those that route the tokens of one layer. The pipeline
-// rank with the most such experts counts.
+// update selection biases. The ranks are those that route the tokens of one layer. The result is
+// the time of the pipeline rank that has the most selection biases to update.
 double SelectionBiasTime(const StepShape& step);
 
 }  // namespace meshwright::planner

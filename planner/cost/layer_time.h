@@ -58,8 +58,8 @@ LayerTime EstimateHead(const StepShape& step);
 
 LayerTime EstimateEmbedding(const StepShape& step);
 
-// Returns the time that a multi-token-prediction (MTP) layer adds to the time of a usual layer and
-// a head.
+// Returns the time that a multi-token-prediction (MTP) layer takes in addition to the time of a
+// usual layer and a head.
 LayerTime EstimateMtp(const StepShape& step);
 
 }  // namespace meshwright::planner

@@ -2,7 +2,7 @@
 //
 // Source: the tables of NCCL's tuning model (ring and tree; protocols LL, LL128 and Simple). A
 // protocol with a lower latency per hop leaves less of the bus bandwidth to the payload. NCCL runs
-// the algorithm and protocol that together are cheapest for a buffer's size.
+// the pair of algorithm and protocol that is the fastest for a buffer's size.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,10 @@ struct NcclProtocol {
   double inside_hop_s;   // seconds of one hop inside a node
   double network_hop_s;  // seconds of one hop between nodes
   double bandwidth;
-  double interface_passes;  // times that a message passes an interface: Simple also flushes it
-  double host_steps;        // host steps for one step of a ring
+  // The number of NIC latencies in a hop between nodes: one for the message and, with Simple, one
+  // for the flush of the received data.
+  double interface_passes;
+  double host_steps;  // host time of a ring step, in units of NcclNetwork::step_s
 };
 
 // The protocols LL, LL128 and Simple of the ring algorithm.
@@ -42,8 +44,10 @@ inline constexpr double kNcclRingPlateau = 1.4;
 
 // The seconds that a network adds to the tables.
 struct NcclNetwork {
-  double interface_s = 0.0;  // latency of an interface
-  double step_s = 0.0;       // least host time of a step of a ring that leaves a node
+  double interface_s = 0.0;  // latency of a NIC
+  // Host time of a ring step, if the ring leaves a node. No hop inside a node is then shorter than
+  // this time multiplied by NcclProtocol::host_steps.
+  double step_s = 0.0;
 };
 
 // Returns the seconds of latency of `rounds` trips around a ring of `steps` hops, `crossing` of

@@ -1,9 +1,8 @@
 // Estimates the time that a layout's offload (Layout::offload) takes.
 //
-// Copies run concurrently with compute, one lane in each direction. While a layer computes, the
-// copy of the previous layer is under way, with memory for two layers
-// (planner/memory/profile_memory.h). If a layer's copy takes longer than the layer, the next layer
-// waits for the rest of the copy.
+// Copies run concurrently with compute, one at a time in each direction. While a layer computes,
+// the previous layer is copied; this takes memory for two layers (planner/memory/profile_memory.h).
+// If a layer's copy takes longer than the layer, the next layer waits for the rest of the copy.
 //
 // An update on the host works piece by piece. It copies gradients to the host, updates weights at
 // the rate of the host's memory, and copies weights back. The longest of the three sets the pace
@@ -44,7 +43,7 @@ struct HostUpdate {
   double exposed_copies_s = 0.0;  // seconds by which the copies take longer than the update
 };
 
-// Returns the update of this many parameters.
+// Returns the times of an update of `parameters` parameters.
 HostUpdate HostUpdateTime(const StepShape& step, double parameters);
 
 // Returns the seconds in which a device copies `paged_bytes` of optimizer states from its host for

@@ -32,8 +32,8 @@ double MatmulEfficiency(const HardwareProfile& device, const MatmulShape& produc
 
 // Return the seconds of a product whose factors have the format `inputs`; the second form takes the
 // format of forward passes. A product in fp8 or fp4 reaches narrow_matmul_ratio times the share of
-// the peak that a product in bf16 reaches, and its half_k is longer in proportion to the peak.
-// REQUIRES: the device has products in this format.
+// the peak that a product in bf16 reaches, and its matmul_half_k is larger in proportion to the
+// peak. REQUIRES: the device has products in this format.
 double MatmulTime(const DeviceShare& device, NumberFormat inputs, const MatmulShape& product);
 double MatmulTime(const DeviceShare& device, const MatmulShape& product);
 

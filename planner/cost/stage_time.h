@@ -42,7 +42,8 @@ struct UnitTimes {
   absl::InlinedVector<StageTime, 4> layers;      // by shape, as PlannedLayout::blocks()
   absl::InlinedVector<StageTime, 4> recomputed;  // by shape, under full recompute
   absl::InlinedVector<StageTime, 4> copies;      // by shape: waits for an offloaded layer's copies
-  absl::InlinedVector<StageTime, 4> weight_copies;  // by shape: the same for offloaded weights
+  // By shape: waits for the copies of offloaded weights.
+  absl::InlinedVector<StageTime, 4> weight_copies;
   StageTime head;
   StageTime embedding;
   size_t further_shape = 0;  // shape of the MTP layers

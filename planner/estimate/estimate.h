@@ -1,8 +1,8 @@
 // Estimates one layout: bytes of memory on the fullest device, seconds of one step, and MFU.
 //
 // The functions are pure in (model, cluster, training, layout, profile). They use no clock and no
-// randomness. For shapes that they have seen before they allocate nothing, so that a search can
-// call them for every point.
+// randomness. They allocate memory only for shapes that they have not seen yet, so that a search
+// can call them for every layout.
 #pragma once
 
 #include <optional>
@@ -35,7 +35,7 @@ struct Estimate {
   // (planner/estimate/step_interval.h).
   double step_low_s = 0.0;
   double step_high_s = 0.0;
-  // What the formulas alone say, if the user's own runs corrected the estimate
+  // The uncorrected estimates, if the user's own runs corrected this estimate
   // (EstimateContext::correction).
   std::optional<double> step_before_s;
   std::optional<int64_t> peak_before_bytes;

@@ -9,13 +9,14 @@
 
 namespace meshwright::planner {
 
-// Returns the error of a peak at the level. What layouts share is chosen so that intervals hold 80
-// % of published peaks whose file took no part in any fit (docs/accuracy.md), and 0 at
-// kFittedSource. What each layout adds is the framework's `peak_sigma`.
+// Returns the error of a peak at the level. Its `shared` is 0 at kFittedSource. At other levels,
+// `shared` is chosen so that intervals hold 80 % of published peaks whose file took no part in any
+// fit (docs/accuracy.md). Its `own` is the framework's `peak_sigma`.
 ErrorSigma PeakErrorAt(EvidenceLevel level, const FrameworkProfile& profile);
 
-// Returns the error of a question's peaks: what the user's own runs leave open, or PeakErrorAt() of
-// the question's level if no run is given.
+// Returns the error of peaks that are estimated in this context. If the user's own runs correct the
+// estimates, this is the error that remains after them. Otherwise it is PeakErrorAt() of LevelOf(),
+// increased if the run keeps pools of CUDA graphs (GraphPoolShare()).
 ErrorSigma PeakErrorOf(const EstimateContext& context);
 
 // The interval that holds the peaks of 80 % of runs, as factors of the estimated peak.
@@ -25,13 +26,14 @@ struct PeakInterval {
 };
 PeakInterval PeakIntervalOf(const ErrorSigma& error);
 
-// Returns the curve, widened by an error of peaks that all layouts share. Its center stays.
+// Returns the curve, widened by an error of peaks that all layouts share. The center of the curve
+// stays.
 OomCurve WithSharedError(const OomCurve& curve, double shared_sigma);
 
-// Returns the framework's probability of running out of memory by the filled share of the device: a
-// logistic function, 1/2 at profile.kept.oom_center, and, for runs of the framework's fitted
-// sources (a shared error of 0), 0.73 one oom_width above it. For other runs, WithSharedError()
-// widens it.
+// Returns the framework's probability of running out of memory as a logistic function of the filled
+// share of the device. The probability is 1/2 at profile.kept.oom_center. With a shared error of 0,
+// as for runs of the framework's fitted sources, it is 0.73 at one oom_width above the center. A
+// larger shared error widens the curve (WithSharedError()).
 //
 // No formula covers fragmentation and the timing of buffers. Some published runs that fill the same
 // share of a device therefore fit, and some do not (Hagemann et al., arXiv 2311.05610: about 14 %

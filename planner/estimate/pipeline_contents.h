@@ -61,14 +61,14 @@ class PipelineContents {
   const std::vector<RankContents>& ranks() const { return ranks_; }
   int64_t most_layers_of_a_chunk() const { return most_layers_; }
 
-  // Returns whether each rank holds the same layers and the same ends of the model as in `other`.
-  // The layers may be cut into other chunks. The ends of the model must share a rank in both
-  // pipelines or in neither.
+  // Returns whether each rank holds the same layers and the same ends of the model (embedding and
+  // head) as in `other`. The layers may be cut into chunks differently. The two ends must share a
+  // rank in both pipelines or in neither.
   bool HoldsAs(const PipelineContents& other) const;
 
   // Returns a set of ranks that includes the fullest rank, however many bytes a layer takes. A rank
-  // is left out if another rank with the same contents keeps at least as many micro-batches in each
-  // of its parts. The reference is valid until the next call.
+  // is left out if another rank with the same contents keeps at least as many micro-batches of each
+  // entry of these contents. The reference is valid until the next call.
   const std::vector<RankInFlight>& Fullest(const Layout& layout, int64_t micro_batches);
 
  private:

@@ -28,8 +28,8 @@ struct Energy {
   double tokens_per_joule = 0.0;
 };
 
-// Returns the energy of a run on `devices` devices that processes `tokens_per_s`. All figures are 0
-// if the cluster does not give its devices' power.
+// Returns the energy of a run on `devices` devices that processes `tokens_per_s` tokens per second.
+// All figures are 0 if the cluster does not give its devices' power.
 Energy EnergyOf(const ClusterSpec& cluster, int64_t devices, const TimeEstimate& time,
                 double tokens_per_s);
 

@@ -2,8 +2,8 @@
 // that depends only on some axes is computed once for all layouts that share these axes.
 //
 // There are four levels:
-// - For a mesh: its layers under each micro-batch, sequence parallelism and recompute. Meshes with
-//   the same tp, cp and division of experts share these.
+// - For a mesh: the memory and time of its layers under each micro-batch, sequence parallelism and
+//   recompute. Meshes with the same tp, cp and division of experts share these values.
 // - For a mesh, the contents of its pipeline and a way to divide states (a ZeRO stage and hs=): the
 //   bytes of states, the gradient traffic and the optimizer's time.
 // - For a cell and each recompute mode: what the fullest ranks keep, and the time of the
@@ -11,10 +11,10 @@
 // - For a layout: a few sums of these values.
 //
 // MemoryBytes() equals EstimateMemory().total_bytes(). Times differ from EstimateStepTime() by at
-// most the relative error kStagedError. Covers() says which frameworks and layouts are covered: the
-// memory of the framework must follow from its profile, and the layout and the optimizer must
-// move nothing to the hosts and leave the vocabulary on the last stage. REQUIRES: layouts name no
-// kernel.
+// most the relative error kStagedError. Covers() says which frameworks and layouts are covered. (1)
+// The memory of the framework must follow from its profile. (2) Neither the layout nor the
+// optimizer may move anything to the hosts. (3) The schedule must not divide the vocabulary over
+// the stages. REQUIRES: layouts name no kernel.
 #pragma once
 
 #include <array>
@@ -30,7 +30,8 @@
 
 namespace meshwright::planner {
 
-// The largest relative difference of times from EstimateStepTime(), which sums in another order.
+// The largest relative difference of times from EstimateStepTime(), which adds up the same terms in
+// a different order.
 inline constexpr double kStagedError = 1e-12;
 
 // The specs of the context must outlive this object.
@@ -44,12 +45,12 @@ class StagedEstimate {
            !context.training.optimizer.paged && !DividesVocabulary(layout.schedule);
   }
 
-  // Moves on to another mesh, which has `ways_to_divide` ways to divide states. The caller numbers
-  // these ways from 0.
+  // Makes another mesh the current one. It has `ways_to_divide` ways to divide states, which the
+  // caller numbers from 0.
   void EnterMesh(size_t ways_to_divide);
-  // Moves on to the cell of `layout` in the current mesh. `pipeline` is the pipeline's number among
-  // those with `layout.pp` ranks, the same in every mesh. REQUIRES: CheckLayout() accepts the
-  // layout.
+  // Makes the cell of `layout` in the current mesh the current cell. `pipeline` is the pipeline's
+  // number among those with `layout.pp` ranks, the same in every mesh. REQUIRES: CheckLayout()
+  // accepts the layout.
   void EnterCell(const Layout& layout, size_t pipeline);
 
   // Returns the bytes on the fullest device of a layout of the current cell. `way` is the number of
@@ -114,7 +115,7 @@ class StagedEstimate {
     std::vector<Rank> ranks;  // by PipelineContents::ranks()
     TransitParameters largest_unit;
     StateTraffic traffic;
-    // Seconds of optimizer and of reductions of tied embeddings and selection biases.
+    // Seconds of the optimizer and of the reductions for tied embeddings and selection biases.
     double apart_s = 0.0;
   };
   // Memory and time of a cell's layouts under one mode of recompute.

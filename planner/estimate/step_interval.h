@@ -47,12 +47,12 @@ enum class Unfitted : uint8_t {
   // Recurrences, and attention to keys that an index picks or that are compressed. The efficiency
   // of these layers' kernels is chosen, not measured.
   kLayers,
-  // Several residual streams, inputs of each layer, convolutions of attention's inputs, and scores
-  // that depend on distances.
+  // Several residual streams, per-layer inputs, convolutions of queries and keys, and attention
+  // scores with a learned term for the distance.
   kTerms,
   kExperts,
-  // A hidden state of at most kNarrowHidden: the device finishes a layer before the host has issued
-  // the next, so the step is the host's.
+  // A hidden state of at most kNarrowHidden. The device finishes a layer before the host has issued
+  // the next one, so the host's speed determines the step time.
   kNarrow,
   kFrozenWeights,  // frozen weights or adapters
   kNumberFormat,   // fp64, and fp32 on other devices than a processor's cores
@@ -60,22 +60,22 @@ enum class Unfitted : uint8_t {
 };
 
 struct UnfittedPart {
-  // The standard deviation of log(measured / predicted) that the part adds.
+  // The standard deviation of log(measured / predicted) that the property adds.
   double sigma = 0.0;
   std::string_view reason;  // continues "the interval is wider: "
 };
 
-// Returns the standard deviation that the part adds, and the reason.
+// Returns the standard deviation that the property adds, and the reason.
 const UnfittedPart& UnfittedPartOf(Unfitted unfitted);
 
 // Returns the properties of a step that no fit has seen.
 EnumSet<Unfitted> UnfittedOf(const ModelSpec& model, const TrainingSpec& training, DeviceKind kind);
 
-// The distance of a question from the runs that its presets were fitted to, from near to far. Runs
-// of one source scatter around their fit; sources differ from each other by more.
+// How near an estimated run is to the runs that its presets were fitted to, from near to far. Runs
+// of one source scatter around their fit; runs of different sources differ by more than that.
 enum class EvidenceLevel : uint8_t {
-  // The question is a published row of a source of the fit, or its cluster was fitted to the user's
-  // own runs.
+  // The run is a published row of a source of the fit, or its cluster was fitted to the user's own
+  // runs.
   kFittedSource,
   kFrameworkAndChip,  // runs of others with this framework, and runs of others on this device
   kFramework,         // runs of others with this framework on other devices
@@ -92,8 +92,8 @@ inline constexpr EnumNames<EvidenceLevel, 5> kEvidenceLevelNames = {{
 }};
 std::string_view EvidenceLevelName(EvidenceLevel level);
 
-// Returns the level of a question about a run that no fit has seen. It is kFittedSource only if the
-// cluster's fit continued another one with runs of its owner.
+// Returns the level of a run that no fit has seen. The level is kFittedSource only if the cluster's
+// fit continued an earlier fit with runs of the cluster's owner.
 EvidenceLevel LevelOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 // Returns the standard deviation of log(measured / predicted) of a step that no fit has seen. It is
@@ -109,14 +109,14 @@ inline constexpr double kEightyPercentSigmas = 1.2816;
 
 // Returns a factor of at least 1. The step times of 80 % of runs lie between the predicted time
 // divided by this factor and the predicted time multiplied by it. Without `unfitted` the factor
-// holds between layouts of one run, because the parts that no fit has seen err alike in all of
-// them.
+// applies to comparisons between layouts of one model on one cluster, because the errors of
+// `unfitted` are alike in all of them.
 double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile,
                   const EnumSet<Unfitted>& unfitted = {});
 
-// Returns the error of log(measured / predicted) of a step: StepTimeSigma() and, independently,
-// what sources differ by at the level (chosen so that intervals hold 80 % of published rows whose
-// file took no part in any fit; docs/accuracy.md).
+// Returns the error of log(measured / predicted) of a step. It combines two independent errors:
+// StepTimeSigma(), and the difference between sources at the level. This difference is chosen so
+// that intervals hold 80 % of published rows whose file took no part in any fit (docs/accuracy.md).
 ErrorSigma StepErrorAt(EvidenceLevel level, const ClusterSpec& cluster,
                        const FrameworkProfile& profile, const EnumSet<Unfitted>& unfitted);
 

@@ -1,5 +1,5 @@
-// Turns adapters (LoRA, planner/spec/trained_parts.h) into settings that tables of names connect
-// with a framework's own, and back.
+// Converts adapters (LoRA, planner/spec/trained_parts.h) to settings, which the tables of names
+// connect with a framework's names, and back.
 #pragma once
 
 #include "planner/interchange/settings.h"
@@ -7,10 +7,10 @@
 
 namespace meshwright::planner {
 
-// Sets how an adapter is said. Without one, nothing is set.
+// Adds the settings that describe the adapter; adds none if `adapter` does not exist.
 void SetAdapter(const Adapter& adapter, Settings& settings);
 
-// Sets `train` from the settings of an adapter, after an import.
+// After an import, sets `train` from the settings that describe an adapter.
 void ResolveAdapter(Settings& settings);
 
 }  // namespace meshwright::planner

@@ -13,7 +13,7 @@
 
 namespace meshwright::planner {
 
-// Returns the keys that the export never writes, whatever else the model has.
+// Returns the model's keys that the export never writes, whatever else the model has.
 std::vector<SetAsideKey> RefusedKeys(const ModelSpec& model, KeyUser target);
 
 class AsideKeys {

@@ -40,11 +40,11 @@ absl::StatusOr<ExportTarget> ParseExportTarget(std::string_view text);
 // Returns the profile whose rules a layout for the target must keep.
 std::string_view ProfileOfTarget(ExportTarget target);
 
-// Returns the files and words of the export. Checks the layout against the model, the batch and
-// what the framework can do.
+// Returns the files and the command line of the export. Checks the layout against the model, the
+// batch and what the framework can do.
 absl::StatusOr<ExportedJob> MakeExportedJob(ExportTarget target, const ExportJob& job);
 
-// Returns the same as one text: the framework's file, or the script that starts torchrun.
+// Returns the export as one text: the framework's file, or the script that starts torchrun.
 absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job);
 
 }  // namespace meshwright::planner

@@ -1,5 +1,5 @@
-// AnswerExport() writes a layout for a framework, for a command and for a server, and ExportAs() a
-// job.
+// AnswerExport() answers the request of a command or of a server's client to export a layout.
+// ExportAs() exports a job.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@
 
 namespace meshwright::planner {
 
-// Tokens of a sequence where an export's question does not say them.
+// The sequence length in tokens if an ExportQuestion has none.
 inline constexpr int64_t kUnsaidSeqLen = 4096;
 
 struct ExportQuestion {
   std::string to;  // a framework's name
   SpecSource model;
-  std::optional<SpecSource> cluster = {};  // says how many devices a node has
-  std::string layout;                      // its text form
-  // A length of 0: kUnsaidSeqLen. A global batch of 0: one micro-batch for every rank of dp and pp.
+  std::optional<SpecSource> cluster = {};  // gives the devices of a node
+  std::string layout;                      // in text form
+  // A `seq_len` of 0 stands for kUnsaidSeqLen, and a `global_batch` of 0 for dp * pp micro-batches.
   TrainingSpec training;
   // Devices of a node. Default: the cluster's, or 8 without a cluster.
   std::optional<int32_t> devices_per_node = {};
-  std::string launch = {};  // what starts the run; empty: torchrun, or a file of the framework's
+  std::string launch = {};  // names a LaunchForm; empty: torchrun, or the framework's own file
   std::string batch_template = {};  // LaunchRequest::batch_template, for a batch file only
 };
 
@@ -40,17 +40,17 @@ struct ExportAnswer {
   std::string text;       // the script, or the framework's file
   std::string file_name;  // under which to save `text`
   std::string script;
-  std::vector<std::string> taken;  // a sentence for each value that the question does not say
+  std::vector<std::string> taken;  // messages: what was assumed for a missing value
 };
 
-// `to` names the framework. `with_launch` says that the text is the launch script even if the
+// `to` names the framework. With `with_launch`, ExportAnswer::text is the launch script even if the
 // framework's export is a file of its own. Returns InvalidArgument for an unknown framework and for
 // a job that the framework can't express.
 absl::StatusOr<ExportAnswer> ExportAs(const std::string& to, const ExportJob& job,
                                       const LaunchRequest& launch, bool with_launch);
 
-// `host_cores` is as in FindCluster(). Returns InvalidArgument about the question's field, and
-// every error of MakeExportedJob() and LaunchScript().
+// `host_cores` is as in FindCluster(). Returns InvalidArgument about a field of the question that
+// is wrong, and every error of MakeExportedJob() and LaunchScript().
 absl::StatusOr<ExportAnswer> AnswerExport(const ExportQuestion& question, int32_t host_cores);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,4 @@
-// NoteOnExports() tells a reader of ranked layouts which of them the export to their framework
+// NoteOnExports() tells a reader of ranked layouts which of them the export to the framework
 // refuses.
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace meshwright::planner {
 
-// The most layouts of an answer whose exports are tried.
+// NoteOnExports() tries to export at most this many layouts of an answer, from the first.
 inline constexpr size_t kMostTriedExports = 10;
 
 // `framework` is the name by which the user asked for a profile. If that program has several
-// exports, the note is about the one that refuses the fewest layouts, the first of equals. Returns
-// nullopt if one export writes all layouts, or if no export is for the framework. Only the first
-// kMostTriedExports layouts are looked at.
+// exports, the note describes the export that refuses the fewest layouts; among equals, the first.
+// Returns nullopt if some export accepts all layouts that are tried, or if the framework has no
+// export.
 std::optional<std::string> NoteOnExports(std::string_view framework, const ModelSpec& model,
                                          const ClusterSpec& cluster, const TrainingSpec& training,
                                          const std::vector<RankedLayout>& layouts);

@@ -1,8 +1,8 @@
 // ExportedJob is an export before it becomes one text: the files that must be in the folder where
-// the run starts, the words of the program that every rank runs, and what starts the ranks.
+// the run starts, the program that every rank runs with its arguments, and what starts the ranks.
 //
 // The text of `export`, the scripts for Slurm (planner/interchange/launch_script.h) and the command
-// of a trial are all made from it. A word is one argument of a program, without quotes of a shell.
+// of a trial are all made from it. Arguments are not quoted for a shell.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,8 @@ struct AskedArgument {
 
 struct ExportedJob {
   RankLauncher launcher = RankLauncher::kTorchrun;
-  // The program with the words that choose it: {"pretrain_gpt.py"}, {"-m", "torchtitan.train"}.
+  // The program, with the arguments that select it, such as {"pretrain_gpt.py"} or
+  // {"-m", "torchtitan.train"}.
   std::vector<std::string> program;
   std::vector<AskedArgument> asked;  // between the program and its arguments
   // The arguments of the program, in groups that belong on one line of a script.
@@ -53,7 +54,7 @@ struct ExportedJob {
   std::vector<EnvironmentVariable> environment;
   std::vector<std::string> comments;  // for the reader of a script, one line each
   NodePlacement placed;
-  // Whether the file is the export, and the arguments only say how it is used.
+  // True if the export is the first of `files`; program and arguments then only show its use.
   bool is_file = false;
 
   // Returns the arguments of the program in their order.

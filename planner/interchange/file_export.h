@@ -1,4 +1,5 @@
-// Exports that are a file of the framework, such as a YAML file. Its comments say how it is used.
+// Makes exports that are one file of the framework, such as a YAML file, whose comments say how it
+// is used.
 #pragma once
 
 #include <string>
@@ -10,14 +11,15 @@
 
 namespace meshwright::planner {
 
-// What a command in a comment calls the file that has the comment.
+// The name by which a command in a file's comments refers to that file.
 inline constexpr std::string_view kThisFile = "THIS_FILE";
 
-// Returns an export with the file's name, and with the model, the layout and `use` as its comments.
+// Returns an export whose file is called `name`, and whose comments are the model, the layout and
+// `use`.
 ExportedJob FileExport(const ExportJob& job, std::string name, const std::vector<std::string>& use);
 
-// Writes the file: the comments, the command of a node and the text. REQUIRES: launcher, program
-// and arguments are set.
+// Writes the file: the comments, the command that each node runs, and `text`. REQUIRES: launcher,
+// program and arguments are set.
 void FinishFile(ExportedJob& exported, const std::string& text);
 
 }  // namespace meshwright::planner

@@ -1,5 +1,5 @@
-// Framework is what an export to a framework and an import from it need to know of it: its tables
-// of names, and code where its names need arithmetic.
+// Framework describes a framework to the export and the import: its tables of names, and code where
+// its names need arithmetic.
 #pragma once
 
 #include <array>
@@ -25,39 +25,40 @@ namespace meshwright::planner {
 enum class ConfigSyntax : uint8_t { kLaunchLine, kJson, kYaml, kPython };
 
 struct Framework {
-  std::string_view name;     // of --to and --from
+  std::string_view name;     // the value of --to and --from
   std::string_view release;  // whose names the tables have
   std::string_view profile;  // whose rules its layouts must keep
-  // Further profiles that describe a version or a mode of it, with blanks between.
+  // Further profiles that describe a version or a mode of the framework, separated by blanks.
   std::string_view further_profiles = {};
-  // Returns the profile of a layout, where layouts have several. Null: `profile` for all.
+  // Returns the profile of a layout, if it depends on the layout. Null: `profile` for all layouts.
   std::string_view (*profile_of)(const Layout& layout) = nullptr;
-  std::string_view lacks;  // begins the sentence about what it can't say
+  std::string_view lacks;  // begins the message about what the framework can't express
   ConfigSyntax syntax = ConfigSyntax::kLaunchLine;
-  // The tables of names. An import reads all of them, an export writes the first `written`.
+  // The tables of names. An import reads all of them; an export writes the first `written` tables.
   std::array<NameTable, 4> tables = {};
   size_t written = 1;
-  // Keys and options that the framework has in no name of its own, such as dp, with blanks between.
+  // Keys and options that the framework expresses without a name for them, such as dp, separated by
+  // blanks.
   std::string_view implied = {};
-  // Settings that a file may leave out, with the framework's values: "mb=8 accumulation=1".
+  // Settings that a file may leave out, with the framework's default values: "mb=8 accumulation=1".
   std::string_view defaults = {};
-  // Settings that a file must say because another file of the framework has them otherwise.
+  // Settings that a file must give, because otherwise another file of the framework decides them.
   std::string_view needed = {};
 
-  // What exports say of a model. Where `loads_models` holds, the framework reads the model's own
-  // config.json, and the export says nothing of it.
+  // What exports write about a model. If `loads_models` is true, the framework reads the model's
+  // own config.json, and the export writes nothing about the model.
   bool loads_models = false;
   KeyUser keys = KeyUser::kEstimate;
   EnumSet<ModelPart> parts = {};
   EnumSet<FfnKind> ffns = {};
   EnumSet<Precision> precisions = {};
 
-  // Changes the settings of a job where the framework counts in another way, and refuses what it
-  // lacks. Null: nothing to do.
+  // Changes the settings of a job where the framework counts differently, and refuses what the
+  // framework lacks. Null: nothing to do.
   absl::Status (*prepare)(const ExportJob& job, Settings& settings) = nullptr;
   // REQUIRES: `prepare` accepted the job.
   absl::StatusOr<ExportedJob> (*write)(const ExportJob& job, const Settings& settings) = nullptr;
-  // Turns the framework's own way of counting into settings of the layout, after an import. Null:
+  // After an import, converts settings from the framework's way of counting to the layout's. Null:
   // nothing to do.
   absl::Status (*resolve)(Settings& settings) = nullptr;
 };
@@ -76,20 +77,20 @@ const Framework& NanotronFramework();
 
 // Returns all frameworks, in the order of ExportTarget.
 const std::vector<const Framework*>& Frameworks();
-// Returns the names of all frameworks, for a sentence about what is accepted: "a, b or c".
+// Returns the names of all frameworks, for a message that says what is accepted: "a, b or c".
 std::string FrameworkNamesInWords();
-// Returns whether an export has a name for the setting.
+// Returns whether an export to the framework can write the setting.
 bool WritesSetting(const Framework& framework, std::string_view setting);
-// Returns the frameworks that a name stands for: the one of this name, or those that the profile of
-// this name describes. A profile may have another of its names (planner/catalog/profile_names.h),
-// and neither case nor signs between words matter. The list is empty for profiles of programs that
-// no export is for.
+// Returns the framework with this name, or else all frameworks that the profile with this name
+// describes. `name` may be any name of the profile (planner/catalog/profile_names.h); case and the
+// signs between words do not matter. The list is empty if the name stands for no framework that has
+// an export.
 std::vector<const Framework*> FrameworksNamed(std::string_view name);
-// Returns the first of FrameworksNamed(). Returns InvalidArgument about `flag`, which lists the
-// frameworks, if there is none.
+// Returns the first of FrameworksNamed(). If there is none, returns InvalidArgument about `flag`,
+// which lists the frameworks.
 absl::StatusOr<const Framework*> FindFramework(std::string_view flag, std::string_view name);
 
-// Reasons that several tables have.
+// NameRow::hint of rows in several tables.
 inline constexpr std::string_view kGiven = "an estimate takes it as given";
 inline constexpr std::string_view kUnplanned = "changes memory or time, which no estimate follows";
 
@@ -97,7 +98,7 @@ inline constexpr std::string_view kModels = "the model's";
 inline constexpr std::string_view kAdapters =
     "the import knows no adapters; --train of estimate and recommend says them";
 
-// Of names that a user of the import gives beside a file.
+// NameRow::of for names that no file has and that the user of an import gives in addition to it.
 inline constexpr std::string_view kGivenName = "the import's flags";
 
 // The names of the programs that start the ranks: torchrun, accelerate launch, deepspeed.
@@ -108,12 +109,13 @@ NameTable TrainerNames();
 // The keys of DeepSpeed's file, which other frameworks take too.
 NameTable DeepspeedNames();
 
-// Begins the names of trainer arguments in a file of another syntax, which ignores the section.
+// The prefix of the Trainer's arguments in DeepSpeed's file, where they stand in a section of their
+// own, which DeepSpeed ignores.
 inline constexpr std::string_view kTrainerSection = "trainer_arguments.";
 
-// Returns the trainer's arguments for the settings.
+// Returns the Trainer's arguments for the settings.
 absl::StatusOr<std::vector<Spelling>> TrainerArguments(const Settings& settings);
-// Returns the same as words, one argument on a line.
+// Returns TrainerArguments() as arguments of a command line, one flag with its value on a line.
 absl::StatusOr<std::vector<std::vector<std::string>>> TrainerArgumentLines(
     const Settings& settings);
 

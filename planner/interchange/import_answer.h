@@ -1,4 +1,4 @@
-// AnswerImport() reads a framework's files, for a command and for a server.
+// AnswerImport() reads a framework's files for a command or for a server.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ struct ImportAnswer {
   Imported imported;
 };
 
-// If `from` is empty, the names and words of the files say which framework they are of. Returns
-// InvalidArgument about `from` if they do not, and about a value of the question that is out of
-// range, and every error of Import().
+// If `from` is empty, words in the files tell which framework they belong to. Returns
+// InvalidArgument about `from` if the words do not tell it, InvalidArgument about a value of the
+// question that is out of range, and every error of Import().
 absl::StatusOr<ImportAnswer> AnswerImport(std::string_view from, const ImportQuestion& question);
 
 }  // namespace meshwright::planner

@@ -1,16 +1,17 @@
-// Counts the devices, the batch and the chunks of a layout from what the files of a framework say
-// of them: each from the others.
+// Computes the devices, the batch and the chunks of a layout from the counts that a framework's
+// files give.
 #pragma once
 
 #include "planner/interchange/import_state.h"
 
 namespace meshwright::planner {
 
-// Finds the devices and dp, each from the other or from the batch, then the batch and the ranks
-// that divide states.
+// Computes the devices from dp, or dp from the devices, from shards and copies, or from the batch;
+// then the batch, and the ranks that divide states.
 void CountDevices(ImportState& state);
 
-// Finds the chunks of a pipeline rank, its schedule and how experts are divided.
+// Computes the chunks of a pipeline rank from the layers of a chunk, and sets the schedule and etp
+// if the files do not give them.
 void CountChunks(ImportState& state);
 
 }  // namespace meshwright::planner

@@ -23,7 +23,7 @@ void VisitFields(const ImportedEntry& entry, Visitor& visit) {
   visit(OnlyIf(!entry.hint.empty(), "hint"), entry.hint);
 }
 
-// The request that a framework's files describe. A field that they do not say is absent.
+// The request that a framework's files describe. A field that the files do not give is absent.
 struct ImportedRequest {
   std::string model;
   int64_t devices = 0;

@@ -1,16 +1,17 @@
 // Matches the entries of files with the rows of a framework's tables, and chooses a value for each
-// setting that they say.
+// setting that the entries give.
 #pragma once
 
 #include "planner/interchange/import_state.h"
 
 namespace meshwright::planner {
 
-// Gives each entry its status, and collects the values that they leave for settings.
+// Gives each entry its status, and collects the values of each setting that the entries leave
+// possible.
 void MatchEntries(ImportState& state);
 
-// Narrows the values of every setting by the names that are left out, and chooses the likeliest.
-// Asks for what the framework's files must say.
+// Narrows the values of every setting by the names that the files leave out, and chooses the
+// likeliest value. Asks for each of Framework::needed that has no value.
 void ChooseValues(ImportState& state);
 
 }  // namespace meshwright::planner

@@ -1,5 +1,5 @@
-// ImportState is what an import holds while it turns entries of files into settings, and settings
-// into a layout.
+// ImportState holds the intermediate results of an import, which converts the entries of files to
+// settings, and the settings to a layout.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace meshwright::planner {
 
-// The values that the entries so far leave for a setting, the likeliest first.
+// The values of a setting that the entries read so far leave possible, the likeliest first.
 struct SaidValues {
   std::vector<std::string> values;
   std::vector<size_t> entries;  // in ImportState::read
@@ -28,11 +28,11 @@ struct ImportState {
       : framework(of_framework), question(asked) {}
 
   void Reject(size_t index, std::string hint);
-  // Rejects the entries that said the setting; adds to what is missing if none did.
+  // Rejects the entries that gave the setting; if none did, adds the hint to `imported.missing`.
   void RejectSetting(std::string_view setting, const std::string& hint);
-  // Takes an error about a setting, which its field names.
+  // If the status is an error, rejects the setting that its field names.
   void Check(const absl::Status& status);
-  // Adds a sentence that asks for a setting by the framework's own name of it.
+  // Adds a message to `imported.missing` that asks for the setting by the framework's name for it.
   void AskFor(std::string_view setting);
   int64_t CountOr(std::string_view setting, int64_t otherwise) const;
 
@@ -45,7 +45,7 @@ struct ImportState {
   std::set<std::string> left_to_others;  // settings that an entry leaves to another file
   Settings settings;
   Imported imported;
-  bool lacks = false;  // whether something is missing without which there is no layout
+  bool lacks = false;  // true if the layout lacks a value or has a wrong one
 };
 
 // Returns whether a list of names with blanks between them has the name.

@@ -1,5 +1,4 @@
-// Imported is what an import (planner/interchange/import.h) made of a framework's files, and
-// ImportQuestion what it is given.
+// ImportQuestion is the input of an import (planner/interchange/import.h), and Imported its result.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +32,9 @@ struct ImportedEntry {
 struct ImportQuestion {
   std::vector<ConfigFile> files = {};
   Variables environment = {};             // of a shell script
-  std::vector<ConfigEntry> further = {};  // entries beside those of the files
-  // What the files may not say: the devices of all nodes, and the request's fields.
+  std::vector<ConfigEntry> further = {};  // entries in addition to those of the files
+  // Values that the files may lack, and that replace theirs: the devices of all nodes, and the
+  // request's fields.
   std::optional<int64_t> devices = {};
   std::optional<int64_t> seq_len = {};
   std::optional<int64_t> global_batch = {};
@@ -43,17 +43,17 @@ struct ImportQuestion {
 
 struct Imported {
   std::optional<Layout> layout;
-  std::string model;    // a preset or a name in the files; empty if they do not say it
-  int64_t devices = 0;  // 0: the files do not say it; the same holds for the next two
+  std::string model;    // a preset or a name in the files; empty if there is neither
+  int64_t devices = 0;  // 0 if unknown, as are the next two
   int64_t seq_len = 0;
   int64_t global_batch = 0;
   std::string dtype;
   std::vector<std::pair<std::string, std::string>> options;  // those that differ from the default
   std::vector<ImportedEntry> entries;
-  std::vector<std::string> missing;  // a sentence for each value that the files do not say
+  std::vector<std::string> missing;  // a message for each value that is still needed
 
   bool rejects() const;
-  // Whether the layout and the request are known and no entry was rejected.
+  // Returns whether the layout and the request are known and no entry was rejected.
   bool complete() const;
 };
 

@@ -1,7 +1,7 @@
-// Writes the shell script that starts an exported job: torchrun's on every node, one srun line of
-// an allocation of Slurm, or a batch file for sbatch.
+// Writes the shell script that starts an exported job: a script that starts torchrun on every node,
+// one srun line inside a Slurm allocation, or a batch file for sbatch.
 //
-// Every word of the job is quoted for the shell. Files of the job are written by the script.
+// Every argument of the job is quoted for the shell. The script writes the job's files.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct LaunchRequest {
   LaunchForm form = LaunchForm::kTorchrun;
   // Text of the batch file, with placeholders. Empty: planner/data/launch/sbatch.sh.
   std::string batch_template = {};
-  // Nodes whose devices scale_up joins, such as the 18 of an NVL72; 1: no nodes are joined.
+  // The number of nodes whose devices the cluster's scale_up network joins, such as the 18 of an
+  // NVL72; 1: it joins no nodes.
   int64_t joined_nodes = 1;
 };
 
@@ -34,9 +35,10 @@ struct LaunchRequest {
 // {command}.
 absl::StatusOr<std::string> LaunchScript(const ExportedJob& job, const LaunchRequest& request);
 
-// Returns the word as the shell reads it back: as it is, or in quotes.
+// Returns the text from which a shell reads `word` as one argument: `word` itself, or `word` in
+// quotes.
 std::string ShellQuoted(std::string_view word);
-// Returns the words so, with blanks between them.
+// Returns ShellQuoted() of all words, separated by blanks.
 std::string QuotedWords(const std::vector<std::string>& words);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,5 @@
-// Writes which layers have a property as a Python list, which Megatron-LM evaluates.
+// Writes a flag for each layer as a Python list, which Megatron-LM evaluates. The flag says whether
+// the layer has a property, such as experts.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +10,12 @@
 
 namespace meshwright::planner {
 
-// For each layer, as Megatron-LM counts layers, whether it has the property.
+// For each layer, as Megatron-LM counts layers: true if the layer has the property.
 using LayerFlags = std::vector<bool>;
 
-// Returns how many layers of Megatron-LM make one layer of the group. In a hybrid, each part of a
-// layer is one layer of Megatron-LM. In other models all layers have attention and an FFN, and each
-// is one layer of Megatron-LM.
+// Returns the number of layers of Megatron-LM that make one layer of the group. In a hybrid, the
+// mixer of a layer is one layer of Megatron-LM, and its FFN is another. In other models every layer
+// has attention and an FFN, which together are one layer of Megatron-LM.
 inline int64_t MegatronLayersOf(const LayerGroup& group, bool is_hybrid) {
   return is_hybrid ? int64_t{group.mixes()} + int64_t{group.ffn.exists()} : 1;
 }

@@ -9,14 +9,14 @@
 
 namespace meshwright::planner {
 
-// Returns whether the text is a log with arguments of one of these frameworks: Megatron-LM's
-// listing or the lines of its --use-checkpoint-args, DeepSpeed's print of the user's file,
-// torchtitan's of its configuration (--debug.print_config), or TrainingArguments of Hugging Face's
-// Trainer.
+// Returns whether the text is a log that contains one of these listings: (1) Megatron-LM's
+// arguments, or the lines that its --use-checkpoint-args prints, (2) the user's file as DeepSpeed
+// prints it, (3) torchtitan's configuration (--debug.print_config), or (4) the TrainingArguments of
+// Hugging Face's Trainer.
 bool IsTrainingLog(std::string_view text);
 
-// Returns the arguments of all of them, in the order of the log. The other lines of a log are no
-// entries. Returns InvalidArgument, which names the file, if a print does not end.
+// Returns the arguments of all these listings, in the order of the log, and skips the other lines.
+// Returns InvalidArgument, which names the file, if a listing does not end.
 absl::StatusOr<std::vector<ConfigEntry>> ReadLogEntries(const ConfigFile& file);
 
 }  // namespace meshwright::planner

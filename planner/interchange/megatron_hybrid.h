@@ -1,10 +1,10 @@
 // Writes a hybrid as the layer pattern of Megatron-LM's pretrain_hybrid.py
-// (megatron/core/models/hybrid/hybrid_layer_allocation.py). In a hybrid, layers have recurrences,
-// or only a mixer, or only an FFN.
+// (megatron/core/models/hybrid/hybrid_layer_allocation.py). A hybrid has layers with a recurrence,
+// with only a mixer, or with only an FFN.
 //
-// Each letter is a layer of Megatron-LM: M Mamba-2, G gated delta net, * attention, - FFN, E
-// experts.
-//  ends a pipeline stage, and / begins the multi-token-prediction layers.
+// Each letter is a layer of Megatron-LM: M is Mamba-2, G a gated delta net, * attention, - an FFN,
+// and E an FFN with experts. The sign | separates pipeline stages, and / begins a
+// multi-token-prediction layer.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,13 @@ namespace meshwright::planner {
 
 bool IsHybrid(const ModelSpec& model);
 
-// Returns the pattern, divided into the layout's stages.
+// Returns the pattern, divided into the layout's stages if CanPartition() accepts the layout under
+// StagePartition::kEqual.
 // REQUIRES: IsHybrid(), and the model's parts are among kMegatronParts.
 std::string HybridPattern(const ModelSpec& model, const Layout& layout);
 
-// Returns how many layers of Megatron-LM make one layer of the model; nullopt if the number differs
-// between layers.
+// Returns the number of layers of Megatron-LM that make one layer of the model; nullopt if the
+// number differs between layers.
 std::optional<int64_t> MegatronLayersEach(const ModelSpec& model);
 
 // Appends the flags of the recurrences. Returns InvalidArgument, which names the key of the model's
@@ -34,8 +35,9 @@ std::optional<int64_t> MegatronLayersEach(const ModelSpec& model);
 absl::Status AddRecurrence(const ModelSpec& model, const Recurrence& recurrence,
                            MegatronScript& script);
 
-// Turns the bars of a pattern into chunks, after an import. Returns InvalidArgument about
-// `hybrid_pattern` for an unknown letter, or for stages of different numbers of layers.
+// After an import, sets vpp= from the number of stages in a pattern. Returns InvalidArgument about
+// `hybrid_pattern` if it has an unknown letter, if its stages differ in their numbers of layers, or
+// if the number of stages is not a multiple of pp.
 absl::Status ResolveHybrid(Settings& settings);
 
 }  // namespace meshwright::planner

@@ -1,8 +1,9 @@
 // Writes a model as flags of Megatron-LM's pretrain_gpt.py, or of its pretrain_hybrid.py.
 //
-// Layers may differ only in whether they have experts, in whether attention has a window and in
-// whether it rotates queries and keys. Megatron-LM takes a list of layers for these differences.
-// Megatron-LM takes a pattern for the layers of a hybrid (planner/interchange/megatron_hybrid.h).
+// Layers may differ only in (1) whether they have experts, (2) whether attention has a window and
+// (3) whether attention rotates queries and keys. For each of these, Megatron-LM takes a list with
+// a flag for each layer. For the layers of a hybrid it takes a pattern
+// (planner/interchange/megatron_hybrid.h).
 #pragma once
 
 #include <cstdint>

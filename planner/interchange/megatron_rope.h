@@ -1,4 +1,4 @@
-// Writes how a model encodes the tokens' positions as flags of Megatron-LM.
+// Writes the flags of Megatron-LM for a model's encoding of positions.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace meshwright::planner {
 
-// Appends the flags. If Megatron-LM has no flags for the positions, returns InvalidArgument, which
+// Appends the flags. If Megatron-LM has no flags for the encoding, returns InvalidArgument, which
 // names the key of the model's config, its value and what Megatron-LM accepts.
 absl::Status AddPositions(const ModelSpec& model, bool is_hybrid, AsideKeys& aside,
                           std::vector<std::string>& flags);

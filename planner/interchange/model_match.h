@@ -1,4 +1,4 @@
-// MatchingPreset() names the preset that has the sizes which a framework's configuration says.
+// MatchingPreset() finds the preset whose sizes are those in a framework's configuration.
 #pragma once
 
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace meshwright::planner {
 
-// Returns the preset with these sizes, or the first of those that differ in no size. Sizes that are
-// not said may be any. Returns an empty text if there is none, if the settings lack the number of
-// layers or the width, or if several presets are possible because FFN or vocabulary are not said.
+// Returns the name of the preset with these sizes; if several presets have them, the first. A size
+// that the settings lack matches any size. Returns an empty text (1) if no preset matches, (2) if
+// the settings lack the number of layers or the width, or (3) if several presets match and the
+// settings lack the width of the FFN or the vocabulary.
 std::string MatchingPreset(const Settings& settings);
 
 }  // namespace meshwright::planner

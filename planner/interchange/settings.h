@@ -1,5 +1,5 @@
-// Settings hold what a framework's configuration says, under names of this project: the keys of a
-// layout (planner/layout/keys.h), the options of a run (planner/spec/run_option_table.h), and the
+// Settings hold the values of a framework's configuration, under names of this project: the keys of
+// a layout (planner/layout/keys.h), the options of a run (planner/spec/run_option_table.h), and the
 // further names of kFurtherSettings. The tables of names (planner/interchange/name_table.h) connect
 // these names with those of frameworks.
 #pragma once
@@ -16,8 +16,8 @@
 
 namespace meshwright::planner {
 
-// A setting that is neither a key nor an option. `part_of` is the key or the option of which it
-// says a part; empty: it is a number of the run or of the model.
+// A setting that is neither a key nor an option. `part_of` is the key or the option that the
+// setting is a part of; empty: the setting describes the run or the model.
 struct FurtherSetting {
   std::string_view name;
   std::string_view part_of = {};
@@ -95,14 +95,14 @@ inline constexpr std::array kFurtherSettings = {
     FurtherSetting{.name = "num_experts", .help = "routed experts of a layer"},
 };
 
-// Returns the key or the option that the setting says, or says a part of; otherwise an empty text.
+// Returns the key or the option that the setting is, or is a part of; otherwise an empty text.
 std::string_view KeyOfSetting(std::string_view name);
 
 // Returns whether a key, an option or a further setting has this name.
 bool IsSetting(std::string_view name);
 
-// The largest number that a setting counts: more than any run has of tokens in a sequence, devices
-// or layers, and small enough that two of them can be multiplied.
+// The largest count that a setting may have. It is above the devices, the layers and the tokens of
+// a sequence in any run, and small enough that the product of two counts does not overflow.
 inline constexpr int64_t kMostCounted = int64_t{1} << 24;
 
 class Settings {
@@ -111,12 +111,11 @@ class Settings {
   void Set(std::string_view name, int64_t number) { Set(name, std::to_string(number)); }
   void Remove(std::string_view name) { texts_.erase(std::string(name)); }
 
-  // Returns null if the setting is not said.
+  // Returns null if the setting is not set.
   const std::string* Find(std::string_view name) const;
-  // Returns `otherwise` if the setting is not said.
+  // Returns `otherwise` if the setting is not set.
   std::string TextOf(std::string_view name, std::string_view otherwise) const;
-  // Returns nullopt if the setting is not said, or is not a whole number from 1 to
-  // kMostCounted.
+  // Returns nullopt if the setting is not set, or is not a whole number from 1 to kMostCounted.
   std::optional<int64_t> CountOf(std::string_view name) const;
   bool IsOn(std::string_view name) const { return TextOf(name, "0") == "1"; }
 
@@ -125,7 +124,8 @@ class Settings {
 };
 
 // Returns the settings of a job: every key, the options that differ from their default, and the
-// further settings of the run but an adapter's. The parts of rc, hs and offload are among them.
+// further settings of the run, except those of an adapter. The settings that are parts of rc, hs
+// and offload are included.
 Settings SettingsOf(const ExportJob& job);
 
 }  // namespace meshwright::planner

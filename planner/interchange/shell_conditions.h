@@ -1,5 +1,5 @@
-// ShellConditions follow the if, loops and cases of a shell script, and say whether the command
-// that is being read runs.
+// ShellConditions tracks the conditionals and loops of a shell script, and tells whether the
+// command that is being read runs.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ enum class ShellTruth : uint8_t { kFalse, kTrue, kUnknown };
 
 class ShellConditions {
  public:
-  // Returns whether commands run where the script is read.
+  // Returns whether the commands at the current place of the script run.
   ShellTruth Runs() const;
   // Returns whether the next command is a part of a condition.
   bool InCondition() const { return in_condition_; }
 
-  // Takes a keyword that begins a command. Returns false if the word is none that opens or closes
-  // a branch.
+  // Takes a keyword that begins a command. Returns false if the word is not one of those that
+  // begin or end a branch or negate a condition.
   bool TakeKeyword(const std::string& word);
-  // Takes a command of a condition, which `after` separates from the next: "&&", "||" or ";".
+  // Takes a command of a condition. `after` is the separator behind it: "&&", "||" or ";".
   void Test(const ShellCommand& command, const std::string& after);
 
  private:
-  // A branch of an if that is open. Loops, cases and functions are branches of unknown truth.
+  // An open branch of an if. Loops and cases are branches of unknown truth.
   struct Branch {
     ShellTruth runs = ShellTruth::kUnknown;  // whether the current branch runs
     bool any_ran = false;                    // whether an earlier branch is known to run

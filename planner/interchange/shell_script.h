@@ -1,9 +1,9 @@
-// ShellScript is a shell script as far as its launch line needs it: the words of its commands, with
-// the variables that the script itself sets to plain words, and the files that it writes.
+// ShellScript is what an import needs of a shell script to find its launch line: the words of its
+// commands after the expansion of variables, and the files that it writes.
 //
-// Nothing is run. A variable that the environment sets, a command's output and whatever else the
-// text does not say is unknown. Of conditions, only comparisons of known words are decided; what
-// stands under any other is conditional. The script of `bash -c` is read as commands of its own.
+// Nothing is run. The output of a command, and a variable that neither the script nor the caller
+// sets, are unknown. Only conditions that compare known words are decided; commands under any other
+// condition are conditional. The script of `bash -c` is read as commands of its own.
 #pragma once
 
 #include <vector>
@@ -19,8 +19,8 @@ struct ShellScript {
   std::vector<ConfigFile> documents;   // here-documents that the script writes to files
 };
 
-// Returns InvalidArgument, which names the file, if a quote or a list does not end, or if variables
-// would grow beyond the limits of a file.
+// Returns InvalidArgument, which names the file, if a quote or a list does not end, or if expanded
+// variables exceed the limits of a file.
 absl::StatusOr<ShellScript> ReadShellScript(const ConfigFile& file, const Variables& environment);
 
 }  // namespace meshwright::planner

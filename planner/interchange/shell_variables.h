@@ -1,5 +1,5 @@
-// ShellVariables hold the values of a script's variables, as lists of words. A value that only some
-// branch of the script sets is conditional.
+// ShellVariables holds the values of a script's variables, as lists of words. A value is
+// conditional if the script sets it in a branch that may not run.
 #pragma once
 
 #include <cstddef>
@@ -24,22 +24,24 @@ class ShellVariables {
  public:
   explicit ShellVariables(const Variables& environment);
 
-  // Sets the variable where `runs` is not false. `joins` appends the first word to the last one of
-  // the value, as NAME+=text does.
+  // Sets the variable unless `runs` is kFalse. `joins` appends the first of `words` to the last
+  // word of the value, as NAME+=text does.
   void Assign(const std::string& name, std::vector<ShellWord> words, ShellTruth runs, bool appends,
               bool joins = false);
-  // Returns the words of the variable; `otherwise` if it is not set; an unknown word if neither is.
+  // Returns the words of the variable. If it is not set, returns `otherwise`; without `otherwise`,
+  // returns an unknown word.
   std::vector<ShellWord> ValueOf(const std::string& name, std::optional<std::string> otherwise);
-  // Returns the value of $((inside)), which is known of products of whole numbers alone.
+  // Returns the value of $((inside)), which is known only if it is a product of whole numbers.
   ShellWord ProductOf(std::string_view inside);
 
-  // Returns whether expansions have made more bytes than a file may.
+  // Returns whether the expanded text exceeds the limit of bytes for a file.
   bool TooLong() const;
-  // Counts words of commands beside those of variables, and returns whether a file has too many.
+  // CountWords() adds words of commands to those of variables. TooManyWords() returns whether the
+  // sum is above the limit of a file.
   void CountWords(size_t words) { words_ += words; }
   bool TooManyWords() const;
 
-  // The arguments that $@ stands for; nullopt: those of the whole script, which a user adds.
+  // The arguments that $@ stands for; nullopt: those with which a user calls the whole script.
   std::optional<std::vector<ShellWord>> arguments = std::nullopt;
 
  private:

@@ -15,8 +15,9 @@
 
 namespace meshwright::planner {
 
-// Returns the place of the script among the words of `bash -c SCRIPT`, with whatever stands before
-// it and with other flags; 0 if the command is no such one.
+// Returns the index of SCRIPT among the words of a command that contains `bash -c SCRIPT`; 0 if the
+// command contains no such words. Other words may stand before `bash`, and the flag may combine
+// letters, as in -lc.
 size_t ScriptPlace(const ShellCommand& command);
 
 class ShellWordReader {
@@ -28,8 +29,8 @@ class ShellWordReader {
   bool AtEndOfFile() const { return at_ >= text_.size(); }
   // Reads the words up to a separator. A list NAME=( … ) sets its variable and is no command.
   absl::Status ReadCommand(ShellCommand& command);
-  // Takes "&&", "||", ";;" or a single character, and the here-documents that begin on the next
-  // line.
+  // Returns and passes "&&", "||", ";;" or a single character. After a line's end it also reads the
+  // here-documents that begin on the next line.
   std::string TakeSeparator();
   // Returns the here-documents that were written to files.
   std::vector<ConfigFile> TakeDocuments() { return std::move(documents_); }
@@ -44,8 +45,8 @@ class ShellWordReader {
   };
   struct Document {
     std::string end;        // the line that ends it
-    bool expands = true;    // whether it has variables
-    bool in_tabs = false;   // whether its lines begin with tabs, <<-
+    bool expands = true;    // whether its variables are expanded
+    bool in_tabs = false;   // whether tabs before its lines are removed, <<-
     std::string path = {};  // empty: a command reads it
   };
 
@@ -72,10 +73,10 @@ class ShellWordReader {
   const ConfigFile& file_;
   std::string_view text_;
   size_t at_ = 0;
-  int lists_ = 0;  // that are open
+  int lists_ = 0;  // lists that are open
   ShellVariables& variables_;
   ShellConditions& conditions_;
-  std::vector<Document> pending_;  // here-documents of the line that is read
+  std::vector<Document> pending_;  // here-documents of the current line
   std::vector<ConfigFile> documents_;
 };
 

@@ -1,4 +1,4 @@
-// What torchtitan 0.3 has of models: its modules Llama 3 and Qwen3, and the flavors in them.
+// The models of torchtitan 0.3: its modules Llama 3 and Qwen3, and their flavors.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace meshwright::planner {
 
-// The properties that all of torchtitan's models of one name have in common.
+// A module of torchtitan, with the properties that all its flavors have in common.
 struct TorchtitanFamily {
   const char* name;
   int64_t vocab;
@@ -19,7 +19,7 @@ struct TorchtitanFamily {
   RopeScaling rope_scaling;
 };
 
-// A model that torchtitan has under a name of its own.
+// A model that torchtitan defines by name in a module.
 struct TorchtitanFlavor {
   const char* name;
   const TorchtitanFamily& family;
@@ -37,7 +37,7 @@ const TorchtitanFlavor* FindTorchtitanFlavor(std::string_view family, std::strin
 // Returns InvalidArgument if neither module can express the model.
 absl::Status CheckTorchtitanModel(const ModelSpec& model);
 
-// Returns lines that say what a new flavor of the model needs.
+// Returns comment lines with the sizes that a new flavor for the model needs.
 std::string TorchtitanModelComment(const ModelSpec& model);
 
 }  // namespace meshwright::planner

@@ -7,7 +7,7 @@
 
 namespace meshwright::planner {
 
-// Returns InvalidArgument about `train` if the framework has no names for what is trained.
+// Returns InvalidArgument about `train` if the framework has no names for the trained weights.
 absl::Status CheckTrained(const Framework& framework, const TrainedParts& parts);
 
 }  // namespace meshwright::planner

@@ -8,8 +8,8 @@
 
 namespace meshwright::planner {
 
-// Returns a line for each spelling. The dots of a name are maps in each other; names of one map
-// must follow each other.
+// Returns a line for each spelling. The dots in a name separate the keys of nested maps; the names
+// of one map must be consecutive.
 std::string YamlText(const std::vector<Spelling>& spellings);
 
 }  // namespace meshwright::planner

@@ -24,7 +24,7 @@ inline constexpr size_t kMostFilterBytes = 4096;
 // hold more than the condition.
 inline constexpr int kMostFilterDepth = 12;
 
-// Returns whether a text outside double quotes may have the character.
+// Returns whether a text outside double quotes may contain the character.
 bool IsConditionText(char c);
 
 // Returns the condition that `text` states; an empty text states the condition that always holds.

@@ -19,12 +19,12 @@ enum class GroupRole : uint8_t {
   kData,      // the replicas that see different sequences: those along dp
   kShards,    // the replicas that divide states among each other; under HSDP a part of kReplicas
   kCopies,    // the replicas with the same shard, one from each group of kShards
-  kPipeline,  // the ranks that a micro-batch passes
+  kPipeline,  // the ranks that a micro-batch passes through
   // The holders of the first and the last stage, which have copies of tied embeddings.
   kModelEnds,
   kExperts,       // the ranks that hold different experts and send each other tokens
   kExpertTensor,  // the ranks that share the matrices of the same experts
-  // The holders of the same parts of experts. Their role for experts is that of kReplicas for other
+  // The holders of the same parts of experts. They do for these parts what kReplicas do for other
   // parameters.
   kExpertReplicas
 };

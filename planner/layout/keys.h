@@ -57,14 +57,14 @@ struct LayoutKey {
   KeyKind kind = KeyKind::kCount;
   KeyText text = KeyText::kUnlessDefault;
   std::string_view separator = {};  // between name and value in the text form
-  // The range of a count in a text. The default may lie below it: a text then gives the default by
+  // The range of a count in a text. If the default lies below it, a text gives the default by
   // leaving the key out.
   int32_t low = 1;
   int32_t high = kMaxAxis;
   std::span<const std::string_view> words = {};
   // Only for a kText: what a condition accepts in addition to "none", the default.
   std::string_view accepts = {};
-  // The words that sentences write for an empty value.
+  // The words that messages write for an empty value.
   std::string_view absent = {};
   // The role of the groups whose size the key is.
   std::optional<GroupRole> role = std::nullopt;
@@ -75,7 +75,7 @@ struct LayoutKey {
   // Returns how large the burden is. If null, the burden is 1 unless the key has its default.
   int32_t (*burden_of)(const Layout& layout) = nullptr;
   // The key's position among described changes. With `beside`, the change is written in parentheses
-  // after the previous one if both positions are in the same ten, as 30 and 31 are.
+  // after the previous one if position / 10 is the same for both, as for 30 and 31.
   int32_t change_order = 0;
   bool beside = false;
   // The key's column in measurements (planner/measurement/measurement.h). With `column_in_words`,
@@ -204,7 +204,7 @@ inline constexpr std::array kLayoutKeys = {
                                     .divides_devices = true,
                                     .distance = KeyDistance::kOctaves,
                                     .burden = Burden::kAxes,
-                                    .change_order = 4,  // dp makes room for the other axes
+                                    .change_order = 4,  // dp gives its ranks to other axes
                                     .beside = true,
                                     .column = "dp",
                                     .help = "ranks that share the batch"}),
@@ -340,7 +340,7 @@ inline constexpr std::array kLayoutKeys = {
 };
 inline constexpr size_t kLayoutKeyCount = kLayoutKeys.size();
 
-// Returns the key with this name or other name; nullptr if there is none.
+// Returns the key for which `name` is the name or the other name; nullptr if there is none.
 constexpr const LayoutKey* FindKey(std::string_view name) {
   for (const LayoutKey& key : kLayoutKeys) {
     if (key.name == name || (!key.also.empty() && key.also == name)) return &key;

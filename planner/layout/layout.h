@@ -133,16 +133,17 @@ std::string FormatRecompute(const Layout& layout);
 // would be accepted, if the value is wrong.
 absl::Status ParseRecompute(std::string_view value, Layout& layout);
 
-// Returns the text form without the keys whose values ParseLayout() gives a text that lacks them:
-// "tp2.pp8.dp16.zero1". Parsing it gives the same layout. A layout of one device is "dp1".
+// Returns the text form, such as "tp2.pp8.dp16.zero1", without every key whose value ParseLayout()
+// takes if the key is missing. Parsing the text gives the same layout. A layout of one device is
+// "dp1".
 std::string ShortLayout(const Layout& layout);
 
 // Returns the layout of a text form, whose keys may be in any order. A missing key has its default;
 // a missing schedule is interleaved if vpp > 1. Returns InvalidArgument if a part is wrong, or if
 // the text has none of tp, pp and dp. The message names the part and what would be accepted.
 absl::StatusOr<Layout> ParseLayout(std::string_view text);
-// Does the same for a known number of devices: a missing dp is what the other axes leave of them, if
-// they divide it.
+// Does the same for a known number of devices. A missing dp is this number divided by the product
+// of the other axes, if that product divides it.
 absl::StatusOr<Layout> ParseLayoutOn(std::string_view text, std::optional<int64_t> devices);
 
 }  // namespace meshwright::planner

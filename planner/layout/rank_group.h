@@ -60,8 +60,8 @@ class RankGroup {
     const RankDigit& last = digits_[count_ - 1];
     return last.size * last.stride;
   }
-  // Returns how many ranks of a group are among the `devices` consecutive ranks that begin with the
-  // group's first rank.
+  // Returns the number of ranks of a group that are among the `devices` consecutive ranks from the
+  // group's first rank on.
   constexpr int64_t RanksWithin(int64_t devices) const {
     int64_t ranks = 1;
     for (const RankDigit& digit : digits()) {

@@ -31,13 +31,13 @@ inline constexpr EnumNames<Recompute, 5> kRecomputeNames = {{
 
 // Parts of a layer, named as in Megatron-Core's --recompute-modules. Modules that free the most
 // bytes for each FLOP of recompute come first. Norms and activations are bound by memory bandwidth.
-// The up-projection of DeepSeek-V3 costs 0.8 kFLOP per byte, and a dense FFN as many FLOPs per byte
-// as the model is wide. Experts also repeat their all-to-alls.
+// The up-projection of DeepSeek-V3 costs 0.8 kFLOP per byte. A dense FFN costs as many FLOPs per
+// byte as the model's hidden size. Experts also repeat their all-to-alls.
 enum class RecomputeModule : uint8_t {
   kLayerNorm,      // norms that are separate modules: before latent attention and experts
   kMoeAct,         // the experts' activation
   kMlaUpProj,      // up-projection from latents to queries, keys and values, with norms and RoPE
-  kSharedExperts,  // the FFN beside the experts
+  kSharedExperts,  // the FFN that all tokens of a layer with experts pass through
   kMlp,            // the FFN of layers without experts
   kMoe,            // router, experts and shared experts
   kCoreAttn,       // attention without its projections

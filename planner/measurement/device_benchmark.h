@@ -19,10 +19,11 @@
 
 namespace meshwright::planner {
 
-// Times of one operation. Each window runs many operations and gives their mean time.
+// Times of one operation. A measurement has several windows. Each window runs the operation many
+// times and gives the mean time.
 struct Timing {
   double median_s = 0.0;  // median over the windows
-  double best_s = 0.0;    // best of the windows
+  double best_s = 0.0;    // shortest over the windows
 
   friend bool operator==(const Timing&, const Timing&) = default;
 };

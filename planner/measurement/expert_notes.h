@@ -18,8 +18,8 @@ namespace meshwright::planner {
 absl::StatusOr<ModelSpec> ExpertModelOf(const Measurement& row, ModelSpec known);
 
 // Returns the number of ranks that share each expert. If the row does not give it, the default is
-// tp, as in Megatron-LM. The default is 1 if the notes say parallel folding or if the row has fewer
-// ranks than ep * tp needs.
+// tp, as in Megatron-LM. The default is 1 if the notes mention parallel folding, or if the row has
+// fewer ranks than ep * tp.
 int64_t ExpertTensorRanksOf(const Measurement& row);
 
 }  // namespace meshwright::planner

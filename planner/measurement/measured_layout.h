@@ -13,8 +13,8 @@ namespace meshwright::planner {
 // Returns the devices of the run: `gpus`, or the product of the axes if `gpus` is empty.
 absl::StatusOr<int64_t> DevicesOf(const Measurement& row);
 
-// Returns the sequences of a step with one micro-batch on each data-parallel rank. This is the
-// smallest batch that the run can have had. An empty `mbs` counts as 1.
+// Returns the number of sequences in a step that has one micro-batch on each data-parallel rank.
+// This is the smallest batch that the run can have had. An empty `mbs` counts as 1.
 absl::StatusOr<int64_t> LeastGlobalBatch(const Measurement& row);
 
 // Returns the layout of the run. The layout is not checked against the rules.

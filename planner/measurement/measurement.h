@@ -3,8 +3,8 @@
 // The CSV has a header line that names the columns in any order. Unknown columns are ignored, and
 // missing ones are empty. Callers may rely on each number being possible for a run: counts are at
 // least one, times and sizes are positive. The parser does not check whether the numbers of a row
-// agree with each other. The planner can't model a row that makes no sense, but such a row is no
-// reason to refuse the file.
+// agree with each other. The planner can't model a row whose numbers contradict each other, but
+// such a row is no reason to refuse the file.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ using OptionalNumber = std::optional<double>;
 // Texts are as the source wrote them. An empty text and a number without a value are unknown.
 struct Measurement {
   std::string source;
-  std::string sweep;  // rows that vary one layout have the same sweep; reports group rows by it
+  std::string sweep;  // variants of one layout have the same sweep; reports group rows by it
   std::string model;
   OptionalInt layers;
   OptionalInt hidden;
@@ -83,8 +83,8 @@ struct Measurement {
   std::string problem;
 };
 
-// Returns the columns of the format in the order of a header. The columns of a run's options follow
-// the columns of the layout (planner/spec/option_choice.h).
+// Returns the columns of the format in the order in which a header lists them. The columns of a
+// run's options follow the columns of the layout (planner/spec/option_choice.h).
 std::vector<std::string> MeasurementColumnNames();
 
 // Returns the cell of a column as FormatMeasurements() writes it; empty if it is unknown. REQUIRES:
@@ -97,7 +97,7 @@ OptionalInt WholeCell(const Measurement& row, std::string_view column);
 absl::Status SetCell(std::string_view column, std::string_view text, Measurement& row);
 
 // The largest MFU that a row may have. An understated peak can lift an MFU above 1, but not this
-// far. A larger MFU was given in percent, or the time of its row is not the run's.
+// far. If an MFU is larger, it was given in percent, or the row's time is not that of a step.
 inline constexpr double kMostMfu = 5.0;
 
 // Returns one measurement for each record after the header, as ParseCsv() reads them. A row with a
@@ -106,8 +106,8 @@ inline constexpr double kMostMfu = 5.0;
 // or has a column twice.
 absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text);
 
-// Returns the columns of the text's header that the format does not have. Each comes with the
-// columns that it may stand for: "step_s (nearest: step_time_s)".
+// Returns the columns of the text's header that the format does not have. Each comes with the known
+// columns that it may be meant for: "step_s (nearest: step_time_s)".
 std::vector<std::string> UnknownColumns(std::string_view text);
 
 // Fills empty columns of a model's shape (layers, hidden, ffn, heads, vocab), because a table often

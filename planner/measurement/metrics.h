@@ -1,7 +1,7 @@
 // Computes statistics of predictions against measurements. All functions are pure.
 //
 // A figure does not exist if there are no values, only one class, or no spread. The function then
-// returns nullopt, so that a report can leave the figure open instead of printing a zero.
+// returns nullopt, so that a report can leave out the figure instead of printing a zero.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
-// Finds properties of a model in its name or in the row's notes if no column of a measurement gives
-// them: gated or plain FFN, tied embeddings, vocabulary, experts, training of only adapters.
+// Finds properties of a measured run that no column gives: whether the FFN is gated, whether
+// embeddings are tied, the vocabulary, whether there are experts, and whether only adapters are
+// trained. They are found in the row's notes or in the model's name.
 //
 // A data file lists what names imply (planner/data/families.json). The notes of a row take
 // precedence over its model's name.
@@ -26,7 +27,7 @@ struct ModelFamily {
 struct ModelFamilies {
   std::vector<std::string> experts;   // lower-case parts of names of models with experts
   std::vector<std::string> adapters;  // lower-case words in notes on runs that train only adapters
-  std::vector<ModelFamily> families;  // the first match that has a property decides it
+  std::vector<ModelFamily> families;  // the first matching family that has a property decides it
 };
 
 absl::StatusOr<ModelFamilies> ModelFamiliesFromJson(std::string_view json);

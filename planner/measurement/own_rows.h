@@ -1,4 +1,5 @@
-// Reads the rows of a measurement file that are runs of a question (planner/catalog/own_runs.h).
+// Reads the rows of a measurement file that can be own runs of a request
+// (planner/catalog/own_runs.h).
 #pragma once
 
 #include <string>
@@ -11,11 +12,12 @@
 
 namespace meshwright::planner {
 
-// Returns the texts of the rows whose model, device, sequence length and global batch are the
-// request's and that ran or went out of memory, in the order of the file. A cell that is empty, or
-// a model or device that no preset has, contradicts nothing. Returns InvalidArgument about
-// `measured` if the file can't be read, or if none of its rows is a run of the question; the
-// message then says what the first row has in place of what is asked for.
+// Returns the rows that can be own runs of the request, in the order of the file, as texts for
+// ParseOwnRun(). (1) The model, device, sequence length and global batch of such a row are the
+// request's. An empty cell, or the name of a model or a device that no preset has, does not exclude
+// a row. (2) The run ran out of memory, or it succeeded and the row gives its step time, speed or
+// peak. Returns InvalidArgument about `measured` if the file can't be read or has no such row. If
+// it has none, the message says why the first row is not one.
 absl::StatusOr<std::vector<std::string>> OwnRunsOfFile(std::string_view csv,
                                                        const SearchRequest& request,
                                                        const MeasurementPresets& presets);

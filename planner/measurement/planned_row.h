@@ -1,5 +1,5 @@
-// RowPlan is a measured run as the planner sees it: the specs and the layout that an estimate
-// needs, or the reason why there is none.
+// RowPlan holds the specs and the layout that an estimate of a measured run needs, or the reason
+// why the run can't be estimated.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +34,10 @@ struct RowPlan {
   // One sentence with a column and its value, or the rule that the layout breaks; empty if `layout`
   // is set.
   std::string reason;
-  std::string subject;  // what the reason is about: a column, a rule's name, or kUnreadable
+  std::string subject;  // the subject of `reason`: a column, a rule's name, or kUnreadable
 };
 
-// The subject of rows with a cell that can't be read or that no run can have.
+// The subject of a row that has a cell with an unreadable or an impossible value.
 inline constexpr std::string_view kUnreadable = "unreadable";
 // Returns the reason of such a row: `problem` with the line of the row in its file.
 std::string AtLine(const Measurement& row, std::string_view problem);

@@ -1,12 +1,14 @@
-// A row condition says which measured rows a preset describes, beside the rows that bear its name.
+// A row condition says which measured rows a preset describes, in addition to the rows that name
+// it.
 //
-// Its text is a list of comparisons divided by ";", all of which hold for such a row:
+// Its text is a list of comparisons separated by ";". All of them must hold for the row:
 //
 //   framework = megatron; attn = fused-softmax | unfused; hidden >= 3072
 //
-// A text column holds one of the texts divided by "|", as whole words in any case and spelling;
-// ":" divides words too. "(empty)" stands for an empty cell. A column of whole numbers is compared
-// by ">=" or "<=", and an empty cell fails.
+// A comparison with "=" holds if the cell contains one of the texts that "|" separates, as whole
+// words. Case and spelling (PlainWords()) do not matter; ":" and ";" in the cell also separate
+// words. The text "(empty)" stands for an empty cell. A comparison with ">=" or "<=" is of whole
+// numbers, and does not hold for an empty cell.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,8 @@ namespace meshwright::planner {
 // 0. Returns InvalidArgument about `rows` if the text is not a condition.
 absl::StatusOr<int32_t> ComparisonsThatHold(std::string_view condition, const Measurement& row);
 
-// Returns the largest number of comparisons among the conditions that hold, else 0.
+// Returns the largest number of comparisons in a condition that holds for the row, or 0 if none
+// holds.
 absl::StatusOr<int32_t> MostComparisonsThatHold(const std::vector<std::string>& conditions,
                                                 const Measurement& row);
 

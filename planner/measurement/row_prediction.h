@@ -1,8 +1,8 @@
 // RowPrediction holds the measured figures of one run and the planner's predictions for it, in
 // comparable units.
 //
-// Measured figures are computed from the same shape and definitions as predicted ones. A difference
-// is therefore an error of the estimate, not an effect of how the source counts.
+// Measured figures are computed with the same model shape and by the same definitions as predicted
+// ones. A difference is therefore an error of the estimate, not an effect of how the source counts.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,20 @@
 namespace meshwright::planner {
 
 struct Prediction {
-  int64_t peak_bytes = 0;           // the peak that the source reports as peak_mem_gib
-  int64_t peak_low_bytes = 0;       // 80 % of such runs have a peak between these bytes
+  int64_t peak_bytes = 0;  // the peak that the source reports as peak_mem_gib
+  // 80 % of such runs have a peak between peak_low_bytes and peak_high_bytes.
+  int64_t peak_low_bytes = 0;
   int64_t peak_high_bytes = 0;
   double fraction_of_device = 0.0;  // filled share of the fullest device's memory, with overheads
   double oom_probability = 0.0;
   ErrorSigma step_error = {};
   ErrorSigma peak_error = {};
   double step_s = 0.0;
-  EvidenceLevel level = EvidenceLevel::kNeither;  // of the row's source
+  EvidenceLevel level = EvidenceLevel::kNeither;  // level of the row's source
   double step_low_s = 0.0;
   double step_high_s = 0.0;
   double mfu = 0.0;                      // PaLM's definition
-  double tokens_per_s_per_device = 0.0;  // ranks rows, because batches may differ
+  double tokens_per_s_per_device = 0.0;  // rows are ranked by it, because batches may differ
 };
 
 struct RowPrediction {
@@ -40,21 +41,22 @@ struct RowPrediction {
   std::string file;  // Measurement::file
   int64_t line = 0;
   std::string sweep;
-  // Names the choice that the row's layout is one of: its sweep, the model with its shape and
-  // sequence length, the global batch and the number of devices. Empty for a row that belongs to no
-  // choice, because its time says nothing of the layout.
+  // Identifies the choice (planner/measurement/validation.h) to which the row's layout belongs, by
+  // its sweep, the model with its shape and sequence length, the global batch and the number of
+  // devices. Empty for a row that belongs to no choice, because its time says nothing about the
+  // layout.
   std::string choice;
   RunOutcome outcome = RunOutcome::kUnknown;
   std::optional<Prediction> predicted;
   std::optional<Layout> layout;  // the layout of `predicted`; set if `predicted` is
-  // What of the run is neither its layout nor its batch: number format and options, as a text.
+  // The number format and the options of the run, as a text.
   std::string options;
-  OomCurve oom = {};             // of the framework, for runs of its fitted sources
-  std::string reason;            // why there is no prediction; empty if there is one
+  OomCurve oom = {};   // the framework's curve for runs of its fitted sources
+  std::string reason;  // why there is no prediction; empty if there is one
   // If true, the row's measured time corrected the predictions of its sweep's other rows
   // (planner/replay/measured_first.h). Reports leave such a row out of their errors.
   bool given = false;
-  std::string subject;  // what the reason is about: a column, a rule or kUnreadable
+  std::string subject;  // the subject of `reason`: a column, a rule or kUnreadable
 
   // The following members are set only for runs that succeeded (kOk).
   OptionalNumber step_s;  // step_time_s, else from tokens_per_s_per_gpu or tflops_per_gpu

@@ -35,11 +35,11 @@ struct RunSpecs {
   const TrainingSpec& training;
 };
 
-// Returns a header with all columns of the format and one line for each run. PlanRow() reads the
-// same layouts, batches and options from the lines. It reads the same model only as far as columns
-// describe the model; biases, norms of heads and a head_dim that is not hidden / heads are only in
-// the notes. `gpu` is the first GPU name of the cluster, or the cluster's own name if there is
-// none.
+// Returns a header with all columns of the format and one line for each run. From the lines,
+// PlanRow() reads the same layouts, batches and options. It reads the same model only if the
+// columns describe the model fully: biases, norms of heads and a head_dim that is not hidden /
+// heads are only in the notes. `gpu` is the first GPU name of the cluster, or the cluster's own
+// name if there is none.
 std::string RunsToCsv(const RunSpecs& specs, absl::Span<const MeasuredRun> runs);
 
 }  // namespace meshwright::planner

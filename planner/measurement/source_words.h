@@ -24,7 +24,8 @@ struct ScheduleMeaning {
   std::optional<ScheduleKind> kind;
   // A description of the schedule if it is known but not modelled; empty otherwise.
   std::string_view known_as = {};
-  // Whether layers are distributed so that stages cost the same: "1f1b+redis" of arXiv 2411.05288.
+  // Whether layers are distributed so that all stages take the same time ("1f1b+redis" of arXiv
+  // 2411.05288).
   bool evens_stages = false;
 };
 
@@ -33,10 +34,10 @@ struct ScheduleMeaning {
 ScheduleMeaning MeaningOfSchedule(std::string_view text);
 // Returns whether the name stands for data parallelism that shards weights, without a pipeline.
 bool NamesFsdp(std::string_view schedule);
-// Returns whether NamesFsdp(), and weights are sharded within groups of ranks that replicate each
-// other.
+// Returns whether the name stands for hybrid sharding (HSDP): weights are sharded within groups of
+// ranks, and the groups are replicas of each other. NamesFsdp() is then true too.
 bool NamesHsdp(std::string_view schedule);
-// Returns whether the notes say that selective recompute is of every n-th block as a whole.
+// Returns whether the notes say that selective recompute recomputes every n-th block as a whole.
 bool RecomputesEveryNthBlock(std::string_view notes);
 
 // Return the kernel that a name means; nullopt if the name is unknown. kDefault means that the name
@@ -51,7 +52,7 @@ std::optional<Recompute> MeaningOfRecompute(std::string_view text);
 std::optional<bool> MeaningOfSwitch(std::string_view text);
 
 // Returns the value of an option (planner/spec/option_choice.h) that the notes state in a source's
-// own words, such as "pure bf16 AdamW"; empty if they do not.
+// own words, such as "pure bf16 AdamW"; empty if the notes state none.
 std::string_view NotedOption(std::string_view option, std::string_view notes);
 
 // Returns the pipeline rank whose memory the source reports, or nullopt if the notes do not name

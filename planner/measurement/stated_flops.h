@@ -7,10 +7,10 @@
 
 namespace meshwright::planner {
 
-// Returns the FLOPs of a step over all devices. Megatron-LM's count (planner/block/megatron_flops.h)
-// applies, with whole attention scores unless the notes say "causal". The forward of recomputed
-// layers counts again if the notes say that it does, as in Narayanan et al. (arXiv 2104.04473,
-// equation 3).
+// Returns the FLOPs of a step over all devices. Megatron-LM's count
+// (planner/block/megatron_flops.h) applies, with whole attention scores unless the notes say
+// "causal". The forward of recomputed layers counts again if the notes say that it does, as in
+// Narayanan et al. (arXiv 2104.04473, equation 3).
 double StatedStepFlops(const Measurement& row, const PlannedRow& planned);
 
 }  // namespace meshwright::planner

@@ -1,23 +1,25 @@
-// Reports how well the planner's predictions agree with measured runs, per sweep and over all of
-// them.
+// Reports how well the planner's predictions agree with measured runs, for each sweep and for all
+// sweeps together.
 //
-// - `rows`, `ok`, `oom` and `error` count all rows, and `modelled` those with a prediction. All
-//   other figures cover only rows that have a prediction and whose outcome is ok or oom.
+// - `rows`, `ok`, `oom` and `error` count all rows, and `modelled` counts the rows with a
+//   prediction. All other figures cover only rows that have a prediction and whose outcome is ok or
+//   oom.
 // - Errors and shares are fractions. MFU errors and regrets are percentage points of MFU.
 // - A figure is nullopt if it does not exist for a sweep: nothing was measured, or all outcomes are
 //   alike.
 //
-// Regret: a sweep is a choice between its layouts. A rule admits some of its rows and picks the
-// admitted row with the fastest prediction, in tokens per second and device. The regret is the best
-// MFU measured in the sweep minus the MFU measured for the pick. A pick that ran out of memory
-// costs the full best MFU. Rows that succeeded can't be picked if their MFU is unknown. The best
-// MFU may be that of a row that the planner could not model.
+// Regret: a rule admits some rows of a sweep and picks the admitted row with the fastest
+// prediction, in tokens per second and device. The regret is the best MFU measured in the sweep
+// minus the MFU measured for the pick. The MFU of a pick that ran out of memory counts as 0. Rows
+// that succeeded can't be picked if their MFU is unknown. The best MFU may be that of a row that
+// the planner could not model.
 //
-// The share that a pick loses compares layouts for one and the same step: the rows of a sweep with
-// one model, global batch and number of devices (RowPrediction::choice) are a choice, if at least
-// kLayoutsOfAChoice of them have different layouts that could be picked. The share is the measured
-// step per token of the pick, divided by the shortest one measured among the choice's rows, less 1.
-// A pick that ran out of memory has no step: it is counted, and is not in the mean.
+// Lost share: a choice is the rows of a sweep that have the same model, global batch and number of
+// devices (RowPrediction::choice). At least kLayoutsOfAChoice different layouts among them must be
+// possible picks. The pick of a choice is the fastest prediction below kLikelyProbability. The
+// share that a pick loses is its measured time per token, divided by the shortest time per token
+// measured in the choice, minus 1. A pick that ran out of memory has no time: it is counted, but is
+// not in the mean.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +36,7 @@ namespace meshwright::planner {
 // A rule of thumb: a layout is safe below this share of the device's memory.
 inline constexpr double kSafeFraction = kMemoryShare;
 
-// Fewer layouts are hardly a choice.
+// The smallest number of layouts that count as a choice.
 inline constexpr size_t kLayoutsOfAChoice = 6;
 
 struct SweepReport {
@@ -53,7 +55,7 @@ struct SweepReport {
   int64_t ok_kept = 0;
   int64_t ok_rejected = 0;
 
-  OptionalNumber oom_accuracy;  // accuracy of the OOM probability, at 0.5
+  OptionalNumber oom_accuracy;  // accuracy of the OOM probability at a threshold of 0.5
   OptionalNumber oom_auc;
   OptionalNumber memory_median_error;  // median of |predicted / measured - 1| of the peak
   OptionalNumber mfu_mae_points;       // mean of |predicted - measured|
@@ -63,12 +65,12 @@ struct SweepReport {
 
   OptionalNumber regret_safe_points;    // regret of the fastest prediction below kSafeFraction
   OptionalNumber regret_likely_points;  // regret of the fastest prediction below kLikelyProbability
-  OptionalInt pick_safe;                // RowPrediction::row of that pick
-  OptionalInt pick_likely;              // RowPrediction::row of that pick
+  OptionalInt pick_safe;    // RowPrediction::row of the pick that regret_safe_points compares
+  OptionalInt pick_likely;  // RowPrediction::row of the pick that regret_likely_points compares
 
   int64_t choices = 0;                 // choices with a pick below kLikelyProbability
-  int64_t likely_out_of_memory = 0;    // of these picks, those that ran out of memory
-  OptionalNumber regret_likely_share;  // mean of the share that the others lose
+  int64_t likely_out_of_memory = 0;    // those of these picks that ran out of memory
+  OptionalNumber regret_likely_share;  // mean of the shares that the other picks lose
   OptionalNumber regret_likely_share_max;
 };
 

@@ -25,9 +25,9 @@ class ExactMemory final : public MemoryModel {
 
   HeldParameters HeldOnRank(int32_t pipeline_rank) const override;
   ActivationBytes ActivationsOnRank(int32_t pipeline_rank) const override;
-  // Returns ActivationsOnRank() for a step whose tokens went to experts as `rows` says. There must
-  // be one entry for each layer with experts in each forward action of the rank's schedule, in the
-  // order in which they run. Returns InvalidArgument if there are more or fewer.
+  // Returns ActivationsOnRank() for a step whose tokens were routed to experts as `rows` says.
+  // There must be one entry for each layer with experts in each forward action of the rank's
+  // schedule, in the order in which they run. Returns InvalidArgument if there are more or fewer.
   absl::StatusOr<ActivationBytes> RoutedActivationsOnRank(int32_t pipeline_rank,
                                                           absl::Span<const ExpertRows> rows) const;
   // Computes the bounds from the bytes of the stages and the number of chunks in flight, without
@@ -53,8 +53,8 @@ class ExactMemory final : public MemoryModel {
   int64_t MostMessages(int64_t in_flight) const;
   int64_t MostTransientBytes(int64_t layers) const;
   // Returns the bytes that updates after the step's last action hold, in addition to the bytes of
-  // the gradient norm. The larger of two updates counts: that of matrices, or that of selection
-  // biases.
+  // the gradient norm. There are two updates, of matrices and of selection biases. They do not
+  // overlap, so the result is the larger of their bytes.
   int64_t UpdateBytes(int32_t pipeline_rank) const;
   // Returns the bytes of the optimizer's update of matrices; 0 if it needs no whole matrices.
   int64_t MatrixUpdateBytes(int32_t pipeline_rank) const;
@@ -70,7 +70,7 @@ class ExactMemory final : public MemoryModel {
   int64_t micro_batches_;
   int64_t rope_table_bytes_;
   std::optional<TransientUnits> transient_;
-  absl::InlinedVector<ChunkMemory, 4> kinds_;  // the stages that differ; most are alike
+  absl::InlinedVector<ChunkMemory, 4> kinds_;  // one entry for each set of equal stages
   absl::InlinedVector<size_t, 32> stages_;     // the index in kinds_ of each stage
 };
 

@@ -1,11 +1,11 @@
 // MemoryModel computes the part of a rank's memory that depends on the program that runs the
 // layout.
 //
-// There are two models. ProfileMemory estimates a framework's memory from its profile. ExactMemory
-// follows the allocations of Meshwright's own worker to the byte. A model is made for one layout
-// and computes once the figures that the layout's ranks share. Making a model does not allocate on
-// the heap for models with layers of up to four shapes. planner/memory/rank_memory.h chooses the
-// model and adds up a rank's memory.
+// There are two implementations. ProfileMemory estimates a framework's memory from its profile.
+// ExactMemory follows the allocations of Meshwright's own worker to the byte. A MemoryModel is
+// constructed for one layout and computes once the figures that the layout's ranks share. The
+// construction does not allocate on the heap if the planned model's layers have at most four
+// shapes. planner/memory/rank_memory.h chooses the implementation and adds up a rank's memory.
 #pragma once
 
 #include <cstdint>

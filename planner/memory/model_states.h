@@ -64,16 +64,15 @@ double UpdateTrafficBytes(const EstimateContext& context, const UpdateRule& rule
 // backward writes is the main gradient by default.
 int64_t GradientBytes(const EstimateContext& context);
 
-// Returns the bytes of weights, of which `four_bit` are held in 4 bits and `wide` in the training's
-// format.
+// Returns the bytes of `wide` weights in the training's format and `four_bit` weights in 4 bits.
 int64_t WeightBytes(const EstimateContext& context, int64_t wide, int64_t four_bit);
 
 // Returns the bytes of the states of `held` that the rank keeps under the layout's ZeRO stage.
 ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,
                          const HeldParameters& held);
 
-// Returns the part of StatesOf()'s optimizer_bytes in the optimizer's states without the master
-// copy.
+// Returns the part of StatesOf()'s optimizer_bytes that holds the optimizer's moments, without the
+// master copy of the weights.
 int64_t MomentBytes(const EstimateContext& context, const Layout& layout,
                     const HeldParameters& held);
 

@@ -34,9 +34,9 @@ inline int64_t OffloadedBytes(const BlockSums& block, const Layout& layout) {
 
 // Returns the bytes of the loss on the rank of the last stage, over all micro-batches whose
 // backward has not begun there. Each micro-batch holds its logits and the input and output of the
-// final norm. One micro-batch is at the peak of the cross entropy. Under loss=chunked:N only the
-// logits of one part are held, and in addition the gradient of the head's input. `ends` are the
-// sums of the model's ends.
+// final norm. One micro-batch is at the peak of the cross entropy. Under loss=chunked:N the logits
+// of only one chunk are held, and in addition the gradient of the head's input. `ends` holds the
+// sums of the embedding and the head.
 int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t micro_batches,
                   const BlockSums& ends);
 

@@ -29,8 +29,8 @@ struct MemoryEstimate {
   // Bytes that the caching allocator reserves and does not hand out, and pools of CUDA graphs.
   int64_t fragmentation_bytes = 0;
   int64_t overhead_bytes = 0;  // bytes outside the allocator: device context, communicators
-  // What the user's own runs needed beyond the other parts, by EstimateContext::correction.
-  // Negative if they needed less.
+  // The bytes that EstimateContext::correction adds to the other parts. Negative if the user's own
+  // runs needed less than estimated.
   int64_t correction_bytes = 0;
   int64_t host_bytes = 0;  // bytes in the host's memory; not part of the sums below
   // The part of host_bytes that an optimizer's paging moved there (Optimizer::paged).
@@ -49,9 +49,10 @@ struct MemoryEstimate {
   friend bool operator==(const MemoryEstimate&, const MemoryEstimate&) = default;
 };
 
-// The share of a device's memory up to which a paged optimizer keeps its states there: chosen, as
-// large as the share that a search lets a layout fill (planner/search/search_request.h). The driver
-// pages only where the device is full, but no formula covers all that fills it.
+// A paged optimizer keeps its states on the device as long as the device's memory is filled up to
+// at most this share. The driver pages only if the device is full, but no formula covers everything
+// that fills it. The share is therefore chosen: it equals the share that a search lets a layout
+// fill (planner/search/search_request.h).
 inline constexpr double kPagingShare = 0.8;
 
 // REQUIRES, for all functions: CheckLayout() accepts the layout.
@@ -60,10 +61,10 @@ inline constexpr double kPagingShare = 0.8;
 MemoryEstimate EstimateRankMemory(const EstimateContext& context, const Layout& layout,
                                   int32_t pipeline_rank);
 
-// Returns EstimateRankMemory() of Meshwright's own worker for a step whose tokens went to experts
-// as `rows` says. There must be one entry for each layer with experts in each forward action of the
-// rank's schedule, in the order in which they ran. Returns InvalidArgument if the number of entries
-// is wrong.
+// Returns EstimateRankMemory() of Meshwright's own worker for a step whose tokens were routed to
+// experts as `rows` says. There must be one entry for each layer with experts in each forward
+// action of the rank's schedule, in the order in which they ran. Returns InvalidArgument if the
+// number of entries is wrong.
 absl::StatusOr<MemoryEstimate> EstimateRoutedRankMemory(const EstimateContext& context,
                                                         const Layout& layout, int32_t pipeline_rank,
                                                         absl::Span<const ExpertRows> rows);
@@ -87,14 +88,15 @@ inline MemoryEstimate EstimateMemory(const EstimateContext& context, const Layou
 
 // Returns the bytes that the caching allocator reserves and can't hand out on a rank that keeps
 // `activations_bytes` and `loss_bytes`: gaps, and the pools of CUDA graphs that GraphPoolShare()
-// describes. Without a pipeline there are no gaps: micro-batches run one after another, and take
-// and return the same blocks in a stack's order.
+// describes. Without a pipeline there are no gaps: micro-batches run one after another, and each
+// allocates the same memory blocks and frees them in reverse order.
 int64_t FragmentationBytes(const EstimateContext& context, const Layout& layout,
                            int64_t activations_bytes, int64_t loss_bytes);
 
-// Returns the profile's graph_pool_share if the run says that graphs capture whole iterations,
-// otherwise 0. Recipes whose measured runs say nothing of graphs were tuned to fit with their
-// pools, so that the profile's OOM curve has them.
+// Returns the profile's graph_pool_share if the run's options say that CUDA graphs capture whole
+// iterations, otherwise 0. Some measured runs do not say whether they used graphs. Their recipes
+// were tuned to fit together with the graphs' pools, so the profile's OOM curve already accounts
+// for these pools.
 double GraphPoolShare(const EstimateContext& context);
 
 // Returns the bytes that the optimizer step of `held` holds only while it runs. Activations are
@@ -109,17 +111,18 @@ struct MemoryBounds {
 };
 
 // Returns bounds of EstimateMemory().total_bytes(), which suffice to decide whether most layouts of
-// a search fit. For the worker's exact memory (planner/memory/exact_memory.h) they take a fraction
-// of the estimate's time, because they do not need the schedule. For other frameworks they equal
-// the estimate.
+// a search fit. For the worker's exact memory (planner/memory/exact_memory.h) the bounds take a
+// fraction of the estimate's time, because they do not need the schedule. For other frameworks they
+// equal the estimate.
 MemoryBounds BoundMemory(const PlannedLayout& planned);
 inline MemoryBounds BoundMemory(const EstimateContext& context, const Layout& layout) {
   return BoundMemory(PlannedLayout(context, layout));
 }
 
 // Returns a lower bound of EstimateMemory().total_bytes(). The bound is above `allowed_bytes` if
-// and only if the estimate is. For the worker's exact memory, only ranks whose bounds do not decide
-// are computed exactly, and only until one of them is above `allowed_bytes`.
+// and only if the estimate is above it. For the worker's exact memory, a rank is computed exactly
+// only if its bounds leave open whether it is above `allowed_bytes`. The computation ends at the
+// first rank that is above.
 int64_t BoundMemoryAgainst(const PlannedLayout& planned, int64_t allowed_bytes);
 
 // Returns the bytes of host memory that the devices of one node hold together, for the node that

@@ -19,8 +19,7 @@ namespace meshwright::planner {
 
 class RelatedPrior {
  public:
-  // `points` are the points of the sweep's layouts, from each of which their mean `middle` was
-  // subtracted.
+  // `points` are the points of the sweep's layouts minus `middle`, which is the mean of the points.
   RelatedPrior(absl::Span<const TrialPoint> points, const TrialPoint& middle,
                const ResidualPriors& priors, const RelatedSweeps& relatives);
 

@@ -56,9 +56,9 @@ struct RelatedSweeps {
   int64_t results() const;
 };
 
-// The most results that one related sweep contributes, and that all of them contribute together. A
-// related sweep contributes its fastest results. The nearest sweep contributes first. The time to
-// choose a trial grows with the cube of the number of results.
+// The most results that one related sweep contributes, and the most results that all related sweeps
+// contribute together. A related sweep contributes its fastest results. The nearest sweep
+// contributes first. The time to choose a trial grows with the cube of the number of results.
 inline constexpr size_t kMostResultsOfARelative = 8;
 inline constexpr size_t kMostRelatedResults = 64;
 

@@ -1,5 +1,5 @@
 // ResidualKernel is the covariance of two layouts' residuals under ResidualPriors
-// (planner/policy/residual_model.h says what it is the sum of).
+// (planner/policy/residual_model.h describes its terms).
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,11 @@
 // ResidualSurface predicts the error of an estimated step time, ln(measured / predicted), for any
 // layout, given the errors of a few layouts that were measured.
 //
-// The prior is that of ResidualModel (planner/policy/residual_model.h), which has a fixed list of
-// layouts and knows related sweeps. Slopes are taken about the mean of the measured layouts, so
-// that a single measurement shifts layouts by what they share with it, and by nothing else.
+// The prior is the one of ResidualModel (planner/policy/residual_model.h). In contrast to this
+// class, ResidualModel has a fixed list of layouts and uses related sweeps. Slopes are taken about
+// the mean of the measured points. If only one layout was measured, the mean is its point. The
+// measurement then tells nothing about slopes, and shifts other layouts only by the common and the
+// local part.
 #pragma once
 
 #include <vector>
@@ -20,7 +22,7 @@ namespace meshwright::planner {
 struct LayoutResidual {
   Layout layout;
   double value = 0.0;  // ln(measured / predicted) of the step time
-  // Whether the run had other options than the layouts that At() is asked about.
+  // True if the run's options differ from those of the layouts that At() takes.
   bool has_other_options = false;
 };
 
@@ -42,7 +44,7 @@ class ResidualSurface {
     std::vector<double> root;    // L in column-major order: L L' is the measured covariance
     std::vector<double> solved;  // the inverse of L L' times the measured values
   };
-  // How near a point is to one of the measured ones.
+  // The arguments `slope` and `near` of ResidualKernel() for a point and a measured point.
   struct Nearness {
     double slope = 0.0;
     double near = 0.0;

@@ -17,7 +17,7 @@ namespace meshwright::planner {
 
 // The parts of a layer's kept bytes that an explanation names.
 struct KeptShares {
-  int64_t experts_bytes = 0;    // rows of tokens for their experts, and the experts' results
+  int64_t experts_bytes = 0;    // tensors from the routing of tokens to the experts' results
   int64_t projected_bytes = 0;  // queries, keys and values of all heads, under latent attention
   int64_t latent_bytes = 0;     // the latents of latent attention
 

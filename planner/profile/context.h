@@ -18,7 +18,7 @@ struct EstimateContext {
   // If true, each rank has its host to itself, as in a slice trial.
   bool ranks_run_alone = false;
   LayerShapes shapes = LayerShapes(model, training.options.train);
-  // What own runs of the user measured. It corrects peaks and step times; null: no run is given.
+  // Corrects peaks and step times by the user's own measured runs; null: there are no such runs.
   const Correction* correction = nullptr;
 };
 

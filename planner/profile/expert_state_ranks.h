@@ -1,4 +1,4 @@
-// Says over how many ranks a run divides the states of experts.
+// Computes the number of ranks over which a run divides the states of experts.
 #pragma once
 
 #include <cstdint>

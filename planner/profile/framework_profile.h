@@ -73,8 +73,8 @@ struct ModelStates {
   // Bytes of un-scaled or gathered copies per parameter of the rank, only during the optimizer
   // step.
   double step_bytes_per_parameter = 0.0;
-  // The same per parameter whose states the rank owns; under ZeRO-3 for at most
-  // `step_group_parameters` of them at a time (0: all).
+  // Bytes of such copies per parameter whose states the rank owns. Under ZeRO-3, at most
+  // `step_group_parameters` parameters have copies at a time (0: all).
   double step_bytes_per_owned_parameter = 0.0;
   int64_t step_group_parameters = 0;
 
@@ -107,8 +107,8 @@ struct KeptActivations {
   // Bytes kept per token and per expert to which the token is sent: the router's weight and the
   // token's origin.
   double routing_bytes = 12.0;
-  // If true, the experts' outputs are kept. They are kept if the router's weights are applied to
-  // them, not to the input of the down projection.
+  // If true, the experts' outputs are kept. That is so in frameworks that apply the router's
+  // weights to these outputs, and not to the input of the down projection.
   bool keeps_expert_output = false;
   // Bytes kept in addition to the tensors that every framework keeps, per token and hidden element:
   double eager_norm_bytes = 8.0;  // both norms of a layer together, if they are not fused
@@ -129,8 +129,8 @@ struct KeptActivations {
   // Memory that the caching allocator reserves but cannot hand out when micro-batches overlap, as a
   // share of the activations kept for these micro-batches.
   double fragmentation = 0.0;
-  // Memory that the pools of CUDA graphs of whole iterations reserve in addition, as a share of the
-  // kept activations and the loss's tensors.
+  // Additional memory that the pools of CUDA graphs reserve if a graph covers a whole iteration, as
+  // a share of the kept activations and the loss's tensors.
   double graph_pool_share = 0.0;
   // With a pipeline, a step gets slower once more than the share `pressure_from` of the device's
   // memory is filled. The step time then grows by the share pressure_slope * (filled share -
@@ -143,8 +143,8 @@ struct KeptActivations {
   // (planner/estimate/peak_interval.h).
   double oom_center = 0.93;
   double oom_width = 0.04;
-  // Spread of measured around estimated peaks of one source: the standard deviation of a normal
-  // distribution of ln(measured / estimated) around 0 whose middle 80 % is as wide.
+  // Spread of ln(measured / estimated) over the peaks of one source: the standard deviation of the
+  // normal distribution around 0 whose middle 80 % is as wide as that of the peaks.
   double peak_sigma = 0.06;
 
   friend bool operator==(const KeptActivations&, const KeptActivations&) = default;
@@ -152,8 +152,8 @@ struct KeptActivations {
 
 // Speed of operators relative to the device's limits, and times that the host adds to a step.
 struct OperatorTraffic {
-  // Share of the device's matmul rate that this framework's products reach. Split projections,
-  // copies around them and collectives that run at the same time lower it.
+  // Share of the device's matmul rate that this framework's matrix products reach. Split
+  // projections, copies before and after them, and collectives that run at the same time lower it.
   double matmul_share = 1.0;
   // Device-memory traffic of operators that frameworks may fuse, in bytes per bf16 element. The
   // backward of norms and of attention takes 1.5 times as much as the forward.
@@ -161,34 +161,35 @@ struct OperatorTraffic {
   double fused_softmax_traffic_bytes = 8.0;     // forward of attention, per score
   double eager_attention_traffic_bytes = 20.0;  // forward of attention, per score
   double loss_traffic_bytes = 10.0;             // forward and backward of the loss, per logit
-  double rope_traffic_bytes = 4.0;              // RoPE, in each direction
+  double rope_traffic_bytes = 4.0;              // RoPE, in forward and again in backward
   // Bytes per parameter and micro-batch, if a separate operator adds up gradients.
   double accumulate_traffic_bytes = 0.0;
   // Forward of the activation in experts with biases, in bytes per element of its result; backward
   // takes 1.5 times as much. The value is 0 if this activation is fused. The activation in experts
   // without biases is always fused.
   double expert_bias_traffic_bytes = 0.0;
-  // Time of a recurrence's convolution, core and norm, over the time that their bytes take.
+  // Time of a recurrence's convolution, core and norm, divided by the time that the device takes to
+  // read and write their bytes.
   double recurrence_ratio = 1.0;
-  // Standard deviation of the tokens that an expert takes, over their mean, where routers are not
-  // made to balance experts and a question does not give the imbalance. 0: balanced routing.
+  // Standard deviation of the number of tokens per expert, divided by its mean. It applies if the
+  // query does not give the imbalance. 0: the routers balance experts.
   double expert_load_spread = 0.0;
 
   // The least time of a product or a streaming operator. An eager framework's host needs this long
   // to launch the next operator. 0 if a kernel's own launch is the only limit.
   double operator_host_s = 0.0;
-  // Seconds in which this framework's host issues an operator of a layer, as a share of the
+  // Time that this framework's host takes to issue an operator of a layer, as a share of the
   // cluster's host.operator_s. No pass of a layer takes less time than issuing its operators and
   // collectives. 0 if CUDA graphs issue them.
   double host_share = 0.0;
-  // Seconds that each launch for a single expert adds to that, if products are launched expert by
-  // expert, and casts with scales of blocks or of the tensor's own largest element. 0 if one kernel
-  // serves all experts, or graphs hide the launches.
+  // Seconds that each launch for a single expert adds to the host's time for a layer. The launches
+  // are those of the experts' products, and of casts with block scales or with a scale from the
+  // tensor's own largest element. 0 if one kernel serves all experts, or graphs hide the launches.
   double expert_launch_s = 0.0;
   // Cost of a step in addition to its layers: launches of the optimizer, logging, data.
   double step_overhead_s = 0.0;
-  // Standard deviation of the logarithm of measured over predicted step times of this framework. If
-  // this value is 0, the cluster's value is used.
+  // Standard deviation of ln(measured / predicted) of this framework's step times. If this value is
+  // 0, the cluster's value is used.
   double step_time_sigma = 0.0;
 
   friend bool operator==(const OperatorTraffic&, const OperatorTraffic&) = default;
@@ -201,9 +202,9 @@ struct Communication {
   // communication is exposed although it overlaps, because compute and collectives share memory and
   // cores.
   double data_parallel_overlap = 0.0;
-  // The same for the all-reduces of ZeRO-0, where they overlap by more than sharded reductions do:
-  // hooks of gradients start them while the last micro-batch's backward runs. 0:
-  // data_parallel_overlap.
+  // The largest share of ZeRO-0's all-reduces that compute can hide, if it is larger than for
+  // sharded reductions, because gradient hooks start the all-reduces while the last micro-batch's
+  // backward runs. 0: data_parallel_overlap.
   double all_reduce_overlap = 0.0;
   // The number of collectives for a layer's gradients, each with its own latency. Under ZeRO-0 they
   // all-reduce whole gradients; under ZeRO-1 they reduce and gather shards. 0: one collective for
@@ -220,7 +221,7 @@ struct Communication {
   bool reduces_interleaved_groups = false;
   // Share of the bandwidth between nodes that this framework's runs reached.
   double network_share = 1.0;
-  // That bandwidth is proportional to (nodes / 2)^-network_contention.
+  // The bandwidth between nodes is proportional to (nodes / 2)^-network_contention.
   double network_contention = 0.0;
   // The least time of a ring step that leaves a node, on the network of this framework's runs. The
   // cluster's own least time applies if it is longer.
@@ -238,8 +239,8 @@ struct Communication {
   // end of the sequence. Otherwise rank i of cp holds block i, and the last rank has 2 - 1/cp of
   // the mean work.
   bool balanced_ring = true;
-  // The largest share of the tensor-parallel collectives of layers that compute hides, as products
-  // that are split into chunks do (Transformer Engine's user buffers).
+  // The largest share of a layer's tensor-parallel collectives that compute hides, for example by
+  // products that are split into chunks (Transformer Engine's user buffers).
   double tensor_parallel_overlap = 0.0;
   double tp_hop_s = 0.0;        // host time per step of a tensor-parallel ring
   double pipeline_hop_s = 0.0;  // host time per hop of the pipeline
@@ -250,13 +251,13 @@ struct Communication {
 // The features of the framework, and its defaults where a layout or a measurement names none.
 struct Supports {
   StagePartition stage_partition = StagePartition::kEqual;
-  // Defaults: the kernels of layouts and measurements that name none. Measured models whose source
-  // does not say have the default FFN and embeddings.
+  // The kernels are defaults for layouts and measurements that name none. `gated_mlp` and
+  // `tied_embeddings` are defaults for measured models whose source does not tell them.
   AttentionKernel attention = AttentionKernel::kFlash2;
   // If true, the default attention kernel is the fastest that the cluster names for the model's
   // head size, as PyTorch's scaled_dot_product_attention picks it.
   bool picks_fastest_attention = false;
-  // The kernel that attn=sdpa runs. A query's profile has the one for its cluster and model
+  // The kernel that attn=sdpa runs. A query sets it to SdpaAttention() of its cluster and model
   // (planner/profile/attention_default.h).
   AttentionKernel sdpa_attention = AttentionKernel::kFlash2;
   NormKernel norm = NormKernel::kFused;
@@ -283,7 +284,7 @@ struct Supports {
   bool has_recompute = true;
   bool has_block_recompute = true;
   RecomputeModules recompute_modules = {};  // the modules that rc= may name
-  bool has_hsdp = false;                    // hs=: ZeRO inside groups of ranks, which hold copies
+  bool has_hsdp = false;                    // hs=: ZeRO inside groups of ranks that hold copies
   bool has_stages = false;                  // stages=: the layers of each stage
   // If true, the framework runs the fp8 and fp4 recipes (planner/spec/quantisation.h).
   bool has_fp8 = false;
@@ -302,7 +303,7 @@ struct Supports {
   bool has_parameter_offload = false;  // offload=opt+param
   bool has_gradient_offload = false;   // offload=opt+param+grad
   bool tp_needs_sequence_parallel = false;
-  int32_t min_zero = 0;       // the least ZeRO stage with ranks to shard over and axes besides dp
+  int32_t min_zero = 0;       // the least ZeRO stage with replicas; 0 also runs with dp alone
   bool zero3_with_tp = true;  // whether ZeRO 3 runs with tp > 1
   bool zero23_with_pipeline = false;  // whether ZeRO 2 and 3 run with pp > 1
   bool kv_replication = false;        // whether tp may exceed kv_heads, with replicated K/V weights
@@ -317,14 +318,14 @@ struct Supports {
 struct FrameworkProfile {
   std::string name;
   std::vector<std::string> aliases;  // the framework's names in measurement files
-  // Texts divided by "|". If not empty, the profile describes a version or a mode of a framework
-  // that measurement files tell only in their notes. The aliases then count only for rows whose
-  // notes contain one of the texts. If several such profiles match a row, the one with the longest
-  // matching text applies.
+  // Texts separated by "|". If there are any, the profile describes a version or a mode of a
+  // framework that measurement files name only in their notes. The aliases then count only for rows
+  // whose notes contain one of the texts. If several such profiles match a row, the one with the
+  // longest matching text applies.
   std::string notes_contain;
-  // Conditions of measured rows that this profile describes (planner/measurement/row_condition.h).
-  // They go before names; among profiles whose conditions hold, the one with the most comparisons
-  // applies.
+  // Conditions on measured rows (planner/measurement/row_condition.h). This profile describes a row
+  // for which one of them holds, whatever names the row has. If conditions of several profiles
+  // hold, the profile with the most comparisons applies.
   std::vector<std::string> rows;
   // The profiles of one framework under the values of a run option
   // (planner/spec/run_option_table.h): pairs of an option's value and a profile's name, such as

@@ -2,8 +2,9 @@
 // rows: the rows that the planner would run first.
 //
 // A sweep is the rows of one `sweep`, model, global batch and number of devices. Its other rows are
-// corrected as the user's own runs correct a question (planner/correction/correction.h). The priors
-// are the widths of the rows' intervals.
+// corrected in the way in which the user's own runs correct an estimate
+// (planner/correction/correction.h). The priors are the largest step and peak errors in the
+// predictions of the sweep's rows.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@
 namespace meshwright::planner {
 
 // Marks the first `count` rows of each sweep as RowPrediction::given, and corrects the predictions
-// of its other rows. The first rows are those with the shortest predicted steps among the rows that
-// are likelier to fit than not, and then the others. `measured` and `rows` have the same order.
+// of its other rows. Rows that are likelier to fit than not come before the others; in both groups,
+// rows with shorter predicted steps come first. `measured` and `rows` have the same order.
 // REQUIRES: count >= 1.
 void GiveFirstRows(int64_t count, absl::Span<const Measurement> measured,
                    std::vector<RowPrediction>& rows);

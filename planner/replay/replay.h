@@ -1,14 +1,14 @@
-// Replays measured sweeps with the recorded results in place of runs. A replay tells how many
-// trials a sweep takes and how good the layout that it finds is. The caller supplies the chooser of
+// Replays measured sweeps with the recorded results in place of runs. A replay tells the number of
+// trials that a sweep takes, and how good a layout it finds. The caller supplies the chooser of
 // trials.
 //
 // - A sweep is the rows of one `sweep` and one global batch. Its candidates are rows that the
 //   planner can model and whose outcome is known. If the outcome is kOk, the time and the MFU must
 //   be known too.
-// - The chooser sees the layout and the estimate of each candidate. The chooser sees results only
-// of the candidates that it ran. A row with outcome kError counts as a trial.
-// - Regret is in percentage points of MFU below the best measured in the sweep. The best may be
-//   that of a row that the planner could not model.
+// - The chooser sees the layout and the estimate of each candidate. It sees results only of the
+//   candidates that it ran. A row with outcome kError counts as a trial.
+// - Regret is in percentage points of MFU below the best MFU measured in the sweep. The best MFU
+//   may belong to a row that the planner could not model.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ namespace meshwright::planner {
 // A layout counts as found if its MFU is at most this many percentage points below the best.
 inline constexpr double kFoundPoints = 1.0;
 
-// The trials that an order takes until it finds a layout within kFoundPoints of the sweep's best,
-// and how many of them ran out of memory. Both members are nullopt if the order never finds such a
-// layout.
+// The number of trials until an order of the candidates finds a layout within kFoundPoints of the
+// sweep's best, and the number of these trials that ran out of memory. Both members are nullopt if
+// the order never finds such a layout.
 struct OrderReplay {
   OptionalNumber trials_to_within_1_point;
   OptionalNumber oom_trials;
@@ -48,7 +48,7 @@ using RunRecorded = std::function<TrialFinding(size_t candidate)>;
 // The trials of a sweep, from the first to the last.
 struct ChosenTrials {
   std::vector<size_t> candidates;    // in the order in which they ran
-  std::vector<std::string> reasons;  // reasons for each candidate that ran
+  std::vector<std::string> reasons;  // one reason for each of `candidates`
   TrialStop stop = TrialStop::kNone;
   std::string stop_reason;
 };
@@ -77,7 +77,7 @@ struct SweepReplay {
   int64_t oom_trials = 0;
   int64_t error_trials = 0;
   OptionalNumber found_mfu;
-  OptionalNumber found_regret_points;  // all of best_mfu if nothing was found
+  OptionalNumber found_regret_points;  // best_mfu in points if nothing was found
   OptionalInt trials_to_within_1_point;
   std::vector<int64_t> trial_rows;   // RowPrediction::row of each trial, in the order of the trials
   std::vector<std::string> reasons;  // reason for each trial

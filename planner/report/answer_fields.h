@@ -1,7 +1,7 @@
 // Names the fields of the planner's answers (planner/codec/fields.h).
 //
-// Messages have these fields, and commands print them. Commands also print the question and the
-// time that the answer took (tools/cli/plan/answer_text.h).
+// Protobuf messages have these fields, and commands print them. Commands also print the query and
+// the time that the answer took (tools/cli/plan/answer_text.h).
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ void VisitFields(Rests& rests_on, Visitor& visit) {
   visit("sentence", rests_on.sentence);
 }
 
-// Visits what an answer rests on, and the question's runs, which are a field of the answer.
+// Visits the evidence of an answer, and the query's measured runs, which are a separate field.
 template <ConstOr<RestsOn> Rests, typename Visitor>
 void VisitRestsOn(Rests& rests_on, Visitor& visit) {
   visit("rests_on", rests_on);
@@ -131,7 +131,8 @@ void VisitFields(Effect& effect, Visitor& visit) {
 }
 
 // The smallest change that makes a layout fit, in the JSON form: what changes, and the memory and
-// the step time after it. A message has the whole changed layout with its estimate instead.
+// the step time after it. A Protobuf message has the whole changed layout with its estimate
+// instead.
 struct SmallestChange {
   std::string layout;
   OptionValues options;
@@ -204,8 +205,8 @@ void VisitFields(Group& group, Visitor& visit) {
   visit("estimate", group.best);
 }
 
-// The layout that exceeds the memory criterion by the least, in the JSON form. A message has
-// `over_bytes` outside the layout, because other fields use the layout's message type as well.
+// The layout that exceeds the memory criterion by the least, in the JSON form. A Protobuf message
+// has `over_bytes` outside the layout, because other fields use the layout's message type as well.
 struct NearestLayout {
   RankedLayout ranked;
   int64_t over_bytes = 0;

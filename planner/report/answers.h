@@ -67,10 +67,9 @@ RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request);
 // Returns the name of the query's memory criterion in answers, such as "the 80 % memory rule".
 std::string MemoryCriterion(const PlanQuery& query);
 
-// Returns notes for readers of the answer's figures about the model, the load of experts and the
-// cluster.
+// Returns notes for readers of an answer: on the model, the load of experts and the cluster.
 std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& request);
-// Returns notes on the cluster: one for each figure that is most likely in another unit, one if
+// Returns notes on the cluster: one for each figure that is most likely in the wrong unit, one if
 // ranks share processor cores, and one if the devices fill the last node only partly.
 std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices);
 

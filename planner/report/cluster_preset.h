@@ -1,4 +1,4 @@
-// ClusterPreset is what `meshwright list clusters` says about a preset.
+// ClusterPreset is what `meshwright list clusters` shows of a preset.
 #pragma once
 
 #include <cstdint>

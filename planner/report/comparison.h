@@ -1,4 +1,4 @@
-// Compares layouts for one question: the memory and time of each layout, which layout is the
+// Compares layouts for one query: the memory and time of each layout, which layout is the
 // fastest, and which parts of the step make the difference.
 #pragma once
 
@@ -35,7 +35,7 @@ struct ComparedLayout {
 };
 
 struct CompareAnswer {
-  std::vector<ComparedLayout> layouts;  // in the order of the question
+  std::vector<ComparedLayout> layouts;  // in the order of the request
   int64_t allowed_bytes = 0;            // bytes per device that the memory criterion allows
   int64_t device_bytes = 0;             // memory of a device
   // If the step times of two layouts differ by at most this share, they tie: the estimate can't
@@ -49,7 +49,7 @@ struct CompareAnswer {
   bool any_fits() const;
 };
 
-// The most layouts that one question compares.
+// The most layouts that AnswerCompare() takes.
 inline constexpr size_t kMostCompared = 16;
 // Compares `layouts`, given in text form. Returns InvalidArgument if there are none or more than
 // kMostCompared, or if one can't be read. A layout that can't run is part of the answer.

@@ -46,11 +46,13 @@ inline constexpr std::array<std::string_view, kMemoryParts.size()> kMemoryPartNa
     "workspace", "fragmentation", "overhead",  "correction"};
 
 std::string_view PartName(MemoryPart part);  // such as "activations"
-// Returns what a part holds whose name does not say so: for kLoss "logits and …"; else "".
+// Returns the content of a part if its name does not tell it, such as "logits and …" for kLoss;
+// otherwise "".
 std::string_view PartMeaning(MemoryPart part);
 std::string_view Subject(TimePart part);  // such as "the pipeline bubble"
 int64_t PartBytes(const MemoryEstimate& memory, MemoryPart part);
-// Returns the parts to show of an estimate: kCorrection only if the user's own runs corrected it.
+// Returns the parts of an estimate that are shown. kCorrection is among them only if the user's own
+// runs corrected the estimate.
 std::vector<MemoryPart> ShownParts(const Estimate& estimate);
 
 // The largest part of the fullest device's memory, and the largest part of the step's time besides
@@ -86,7 +88,7 @@ struct Explanation {
 // Explains a layout's estimate. Returns an incomplete explanation once `cancelled` returns true.
 // REQUIRES: CheckLayout() accepts the layout, and the estimate is the one under `context`.
 //
-// `savings` are options of the run that the smallest change may change.
+// `savings` are options of the run that the smallest change may include.
 Explanation Explain(const EstimateContext& context, const RankedLayout& ranked,
                     int64_t allowed_bytes, const Cancelled& cancelled = {},
                     const std::vector<OptionSaving>& savings = {});
@@ -100,10 +102,10 @@ std::string MemorySentence(const Estimate& estimate);
 std::string TimeSentence(const RankedLayout& ranked);
 // Returns MemorySentence() and TimeSentence() together.
 std::string BindingSentence(const RankedLayout& ranked);
-// Returns a sentence that names the smallest change that makes the layout fit, and a second one for
-// the smallest change that keeps the mesh, if the first does not. If no change was found, the
-// sentence says so. Returns "" for a layout that fits. With `whole_layouts`, changed layouts are
-// written with all keys.
+// Returns a sentence that names the smallest change that makes the layout fit. If this change
+// alters the mesh, a second sentence names the smallest change that keeps the mesh. If no change
+// was found, the sentence says so. Returns "" for a layout that fits. With `whole_layouts`, changed
+// layouts are written with all keys.
 std::string ChangeSentence(const RankedLayout& ranked, const Explanation& explanation,
                            bool whole_layouts = false);
 

@@ -29,8 +29,8 @@ struct FastestQuery {
 //
 // The largest share of the contiguous strategy's time that counts as about half.
 inline constexpr double kAboutHalf = 0.6;
-// Up to this many bytes per second per device, one way, a network between nodes counts as slow. For
-// a node of eight devices this is 400 Gb/s.
+// A network between nodes counts as slow if its bandwidth per device, one way, is at most this many
+// bytes per second. For a node of eight devices this is 400 Gb/s.
 inline constexpr double kSlowBytesPerS = 6.25e9;
 // The largest share of a device's memory that counts as small.
 inline constexpr double kSmallShareOfMemory = 0.25;

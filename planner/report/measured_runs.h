@@ -1,4 +1,4 @@
-// MeasuredRunsOf() sets the runs that a question names beside their estimates.
+// MeasuredRunsOf() pairs the measured runs of a query with their estimates.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace meshwright::planner {
 // Returns the request's `own_runs`, in their order.
 std::vector<MeasuredRunReport> MeasuredRunsOf(const SearchRequest& request);
 
-// Returns one sentence for each run whose measured step or peak is so far from the estimate that it
-// is more likely of another model, batch or unit.
+// Returns a note for each measured step or peak that is so far from its estimate that the run
+// probably had another model or batch, or that the value is probably in another unit.
 std::vector<std::string> NotesOnMeasured(const std::vector<MeasuredRunReport>& runs);
 
 }  // namespace meshwright::planner

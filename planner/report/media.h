@@ -1,4 +1,4 @@
-// Says how many tokens of a sequence stand for images in an answer about a multimodal model.
+// Writes the notes on images for an answer about a multimodal model.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace meshwright::planner {
 
-// Returns notes for readers: how many tokens stand for images, and what is assumed of the images. A
-// model without a tower gets no notes.
+// Returns notes for readers: the number of tokens of a sequence that stand for images, and what is
+// assumed of the images. Returns no notes for a model without a tower.
 std::vector<std::string> MediaNotes(const ModelSpec& model, const TrainingSpec& training);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,4 @@
-// ModelPreset is what `meshwright list models` says about a preset.
+// ModelPreset is what `meshwright list models` shows of a preset.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// ParameterCounts says how many parameters a model has, as answers and lists of presets show them.
+// ParameterCounts holds a model's numbers of parameters, as answers and lists of presets show them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// ProfilePreset is what `meshwright list profiles` says about a preset.
+// ProfilePreset is what `meshwright list profiles` shows of a preset.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct ProfilePreset {
   std::string name;
   std::vector<std::string> other_names;  // names that stand for the same file
   std::string framework;                 // the program that it describes, in a few words
-  std::vector<std::string> axes;         // keys of a layout that this framework can divide a run by
+  std::vector<std::string> axes;         // layout keys over which the framework can divide a run
   int64_t min_zero = 0;
   int64_t max_zero = 0;
   std::vector<std::string> schedules;  // empty if it has no pipeline

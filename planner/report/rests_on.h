@@ -15,7 +15,7 @@
 
 namespace meshwright::planner {
 
-// A run that the user did, beside its estimate before and after the correction by all such runs.
+// A measured run of the user, with its estimates before and after all such runs corrected them.
 struct MeasuredRunReport {
   std::string layout;
   bool out_of_memory = false;
@@ -34,19 +34,21 @@ struct RestsOn {
   PresetEvidence framework;
   double step_time_sigma = 0.0;  // standard deviation of ln(step time) between runs of one source
   EvidenceLevel level = EvidenceLevel::kNeither;
-  // The parts of the question that no measured run of the presets covers and that widen the
+  // The parts of the query that no measured run of the presets covers and that widen the
   // interval, each as a clause: "few runs with experts were fitted".
   std::vector<std::string> uncovered;
-  // The attention kernel of layouts that name none; of an answer about one layout, its kernel.
+  // The attention kernel of layouts that name none; in an answer about one layout, that layout's
+  // kernel.
   AttentionKernel attention_kernel = AttentionKernel::kFlash2;
   std::string sentence;                     // the members before `attention_kernel` in one line
-  std::vector<MeasuredRunReport> measured;  // the runs of the question
+  std::vector<MeasuredRunReport> measured;  // the measured runs of the query
 
   friend bool operator==(const RestsOn&, const RestsOn&) = default;
 };
 
-// Returns the evidence. `measured` are the runs of the question. If they corrected step times, 80 %
-// of runs like them take between 1 / `spread` and `spread` times the corrected step.
+// Returns the evidence. `measured` are the measured runs of the query. If they corrected step
+// times, `spread` is set: 80 % of runs like them take between 1 / `spread` and `spread` times the
+// corrected step time.
 RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile,
                   const ModelSpec& model, const TrainingSpec& training = {},
                   std::vector<MeasuredRunReport> measured = {},

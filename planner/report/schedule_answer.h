@@ -1,5 +1,5 @@
-// AnswerSchedule() simulates one step of a layout's pipeline with the cost model's times, for a
-// command and for a server.
+// AnswerSchedule() simulates one step of a layout's pipeline, with times from the cost model, for a
+// command or for a server.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct ScheduledStep {
   int32_t micro_batches = 0;
   PipelineTimes times;
 
-  // Returns how many actions the simulation may have: at most three for each micro-batch and stage.
-  // Counted in floating point, which does not overflow.
+  // Returns an upper bound on the number of actions in the simulation: three for each micro-batch
+  // and stage. The number is a double, because an integer could overflow.
   double MostActions() const { return 3.0 * layout.pp * layout.vpp * micro_batches; }
 };
 
@@ -34,14 +34,16 @@ struct ScheduleAnswer {
 // The most actions that are simulated.
 inline constexpr int64_t kMostScheduledActions = 20'000'000;
 
-// Returns the step of a layout in text form. A query without devices gets the layout's. Returns
-// InvalidArgument, with the rule that it breaks, if the layout can't run, and every error of
-// Resolve(). `host_cores` means the same as in FindCluster().
+// Returns the step of a layout in text form. If the query does not give the devices, it gets those
+// of the layout. If the layout can't run, returns InvalidArgument with the rule that the layout
+// breaks. Returns every error of Resolve() as it is. `host_cores` means the same as in
+// FindCluster().
 absl::StatusOr<ScheduledStep> ScheduledStepOf(PlanQuery query, std::string_view layout,
                                               int32_t host_cores);
 
-// Returns InvalidArgument if the layout's schedule can't have the step's micro-batches, or the step
-// may have more than `most_actions` actions, which can't be `done`: "simulated".
+// Returns InvalidArgument if (1) the layout's schedule can't run the step's number of
+// micro-batches, or (2) the step may have more than `most_actions` actions. The message for (2)
+// says that at most so many can be `done`, such as "simulated".
 absl::Status CheckScheduledStep(const ScheduledStep& step, int64_t most_actions,
                                 std::string_view done);
 

@@ -19,7 +19,7 @@ struct StudyAnswer {
   std::vector<std::string> notes;
   int64_t parameters = 0;  // parameters of the model
   RestsOn rests_on;
-  std::string sentence;  // states how many of the recommendations hold
+  std::string sentence;  // states the number of recommendations that hold
 
   bool any_fits() const;
 };

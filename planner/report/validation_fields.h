@@ -84,7 +84,7 @@ void VisitFields(const UnreadableRow& row, Visitor& visit) {
   visit({"reason", "What could not be read"}, row.reason);
 }
 
-// A value that was refused, and how many rows have it.
+// A value that was refused, and the number of rows that have it.
 struct RefusedValue {
   std::string value;
   int64_t rows = 0;

@@ -62,7 +62,7 @@ inline bool HasSchedule(const Supports& supports, ScheduleKind schedule) {
   return SchedulesOf(supports).Has(schedule);
 }
 
-// Stores `part` as the lacking feature, and `bound` as a number for the rule's sentence. Returns
+// Stores `part` as the missing feature, and `bound` as a number for the rule's message. Returns
 // true.
 inline bool Lacks(FrameworkPart part, int64_t bound, Operands& operands) {
   return Broken(static_cast<int64_t>(part), bound, operands);
@@ -95,7 +95,7 @@ inline bool LacksForModel(const RuleInput& input, const Layout& /*layout*/, Oper
          Lacks(FrameworkPart::kOptimizer, 0, operands);
 }
 
-// Looks at ZeRO and the axes of the mesh.
+// Checks pipeline parallelism, the ZeRO stage, and the stage's combinations with pp and tp.
 inline bool LacksZero(const RuleInput& input, const Layout& l, Operands& operands) {
   const Supports& has = input.profile.supports;
   if (l.pp > 1 && !has.has_pipeline) return Lacks(FrameworkPart::kPipeline, 0, operands);
@@ -210,7 +210,7 @@ inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Opera
          LacksSchedule(input, layout, operands);
 }
 
-// Returns a sentence that names the lacking feature and the framework's alternatives.
+// Returns a sentence that names the missing feature and the framework's alternatives.
 std::string DescribeFramework(const Operands& operands);
 
 }  // namespace meshwright::planner

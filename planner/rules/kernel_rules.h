@@ -41,7 +41,7 @@ inline bool LacksQkNorm(const RuleInput& input, const Layout& /*layout*/, Operan
   });
 }
 
-// A device or kernel with which a part of the model can run, if it can't run as the layout asks.
+// Where a part of the model can run, if it can't run with the device and the kernel of the layout.
 enum class RunsPart : int64_t { kNowhere, kOnCpu, kWithFlash2 };
 
 inline bool LacksModelPart(const RuleInput& input, const Layout& layout, Operands& operands) {

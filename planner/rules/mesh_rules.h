@@ -131,7 +131,7 @@ inline bool ReplicasDoNotDivide(const RuleInput& input, const Layout& layout, Op
   return Broken(GroupSize(GroupRole::kReplicas, layout), layout.shard_ranks, operands);
 }
 
-// The rules below are about the global batch. These rules are checked last, because a layout that
+// The rules below concern the global batch. These rules are checked last, because a layout that
 // breaks only them could run with another batch.
 
 inline bool BatchDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {

@@ -36,8 +36,8 @@ std::string DescribeHostFigures(const Operands& operands);
 // chunk with fewer layers offloads all of its layers.
 bool OffloadsMoreThanAChunk(const RuleInput& input, const Layout& layout, Operands& operands);
 
-// Under rc=block:N the first N layers of a chunk keep only their inputs, and offload would move the
-// activations of these same layers.
+// offload=act:N moves the activations of the first N layers of each chunk. If these layers are
+// recomputed, as under rc=block:N, they keep only their inputs, so there is nothing else to move.
 inline bool OffloadsRecomputed(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (layout.offload.activation_layers == 0) return false;
   const bool stays =

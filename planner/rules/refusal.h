@@ -9,12 +9,13 @@
 
 namespace meshwright::planner {
 
-// Returns whether the violation is that the program has no layer for a part of the model. Such a
-// violation holds for every layout.
+// Returns whether the violation means that the program has no layer for a part of the model. Every
+// layout of the model then has this violation.
 bool IsAboutParts(const Violation& violation);
 
-// Returns InvalidArgument. If the program lacks layers for parts of the model, the error is about
-// the keys of the model's config.json that ask for these parts; otherwise it is about the layout.
+// Returns InvalidArgument. If the program lacks layers for parts of the model, the error names the
+// keys of the model's config.json that ask for these parts. If no kernel takes the size of the
+// heads, it names head_dim. Otherwise it names the layout.
 absl::Status RefusalOf(const ModelSpec& model, const FrameworkProfile& profile,
                        const Layout& layout, const Violation& violation);
 

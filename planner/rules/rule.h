@@ -1,5 +1,5 @@
-// A Rule is a condition that a layout must meet to run. Its RuleEntry has its name, its test, and
-// the sentence for a layout that breaks it.
+// A Rule is a condition that a layout must meet to run. Its RuleEntry has the rule's name, its
+// test, and the message for a layout that breaks it.
 //
 // A search checks these rules at millions of points, so tests allocate nothing. The test of a
 // broken rule stores numbers; Describe() turns them into a sentence only when someone reads it.
@@ -48,7 +48,7 @@ enum class Rule : uint8_t {
   kZeroBubbleBatches,         // fewer micro-batches than a zero-bubble schedule needs
   kRecomputeLayers,           // more recomputed layers than a chunk has
   kRecomputeModules,          // recomputed modules that the model does not have
-  kRecomputeTwice,            // a recomputed module inside another
+  kRecomputeTwice,            // a recomputed module inside another recomputed module
   kRecomputeScales,           // recomputed modules that delayed scaling does not allow
   kZeroRanks,                 // ZeRO without ranks to shard over
   kHsdpZero,                  // hs= without ZeRO

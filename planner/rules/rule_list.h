@@ -32,7 +32,7 @@ std::optional<Violation> CheckLayout(const RuleInput& input, const Layout& layou
 
 // The first rule of a level that a layout breaks.
 struct RuleVerdict {
-  size_t place = kRuleCount;  // index in Rules(); kRuleCount if it breaks none
+  size_t place = kRuleCount;  // index in Rules(); kRuleCount if the layout breaks none
   Operands operands = {};
 };
 
@@ -54,8 +54,8 @@ RuleInput RuleInputOf(const EstimateContext& context, int64_t devices);
 std::optional<Violation> CheckLayout(const EstimateContext& context, int64_t devices,
                                      const Layout& layout);
 
-// Returns whether the rule is about the layers and kernels of a program. If layouts name no kernel,
-// as in a search space, either all of them break such a rule or none does.
+// Returns whether the rule checks what the layers and kernels of a program can run. If layouts name
+// no kernel, as in a search space, either all of them break such a rule or none does.
 bool IsAboutKernels(Rule rule);
 
 }  // namespace meshwright::planner

@@ -1,6 +1,6 @@
 // Rules that keep Meshwright's worker from cutting scale tiles: blocks of a quantised tensor that
-// share one scale (planner/block/scale_tiles.h). If no tile is cut, every layout has the same
-// tiles, and their numbers and scales are the same too.
+// share one scale (planner/block/scale_tiles.h). If no tile is cut, a tensor has the same tiles
+// under every layout, with the same scales and the same quantised values.
 //
 // The widths and the numbers of tokens on a rank must be multiples of 128. Tensor parallelism cuts
 // the rows or columns of a matrix into consecutive parts. Tokens are cut into sequences. Context

@@ -20,8 +20,8 @@ struct Budget {
   std::optional<Objective> objective = std::nullopt;  // ranks the sizes
 };
 
-// The three parsers return InvalidArgument about their flag if they can't read the text. The error
-// says what is accepted.
+// Each of the three parsers returns InvalidArgument naming its flag, with what is accepted, if it
+// can't parse the text.
 
 // Returns a number of tokens, from a text such as "1T", "300B" or "15e12".
 absl::StatusOr<double> ParseTokens(std::string_view text);
@@ -56,18 +56,18 @@ struct BudgetAnswer {
 
 // Returns InvalidArgument if the budget has a deadline or a price but no tokens.
 absl::Status Validate(const Budget& budget);
-// Returns the answers to the budget's questions.
+// Returns the answers that the budget asks for.
 // REQUIRES: points in ascending order of devices.
 BudgetAnswer Answer(const std::vector<ScalePoint>& points, const Budget& budget);
 
-// The most sizes that are tried between two sizes of a range.
+// The maximum number of sizes that are tried between two consecutive sizes of a range.
 inline constexpr int64_t kMostBetween = 15;
 
-// Returns the points of the range's sizes under strong scaling, and of some sizes between them. If
-// a size of the range is the smallest that fits, a size between this size and the previous one may
-// fit as well. Such sizes are tried in ascending order until one fits. These sizes are whole nodes
-// and evenly spread. The same is done for the smallest size that finishes in time. Sizes without a
-// layout are left out. Returns every error of ScaleCurve() as it is.
+// Returns the points of the range's sizes under strong scaling, and of some sizes between them. Let
+// A be the smallest size of the range that fits. A size between A and the size before it may fit as
+// well, so evenly spread sizes of whole nodes between the two are tried in ascending order until
+// one fits. The same is done for the smallest size that finishes in time. A size between two of the
+// range is left out if no layout fits it. Returns errors of ScaleCurve() unchanged.
 absl::StatusOr<std::vector<ScalePoint>> PointsForBudget(const SearchRequest& request,
                                                         const DeviceRange& range,
                                                         const Budget& budget,

@@ -23,8 +23,8 @@ struct DeviceRange {
   friend bool operator==(const DeviceRange&, const DeviceRange&) = default;
 };
 
-// Parses one number, or two with ".." between them. Returns InvalidArgument about `gpus` if it
-// can't read the text. The error says what is accepted.
+// Parses one number, or two with ".." between them. Returns InvalidArgument naming `gpus`, with
+// what is accepted, for any other text.
 absl::StatusOr<DeviceRange> ParseDeviceRange(std::string_view text);
 
 }  // namespace meshwright::planner

@@ -45,12 +45,12 @@ inline constexpr int64_t kDepthStep = 8;
 // Returns one limit of each kind. Micro-batches are tried from the largest down until one fits.
 // Sequence lengths and depths are tried in two passes. The first pass tries doublings and halvings
 // of the requested value, from the largest down until one fits. The second pass bisects the
-// interval above this value. A larger value that was passed over may fit as well, if layouts divide
-// it better.
+// interval above the value that fits. The bisection can miss a larger value that fits because
+// layouts divide it better.
 //
 // If `layout` is set, only this layout is tried; for the largest micro-batch, it is tried with
-// other micro-batches. An error of Search() that is about one tried value becomes the limit's
-// `problem`. Every other error is returned as it is.
+// other micro-batches. If Search() fails because of the value that is tried, its error becomes the
+// limit's `problem`. Every other error is returned unchanged.
 absl::StatusOr<std::vector<Limit>> FindLimits(const SearchRequest& request,
                                               const std::optional<Layout>& layout);
 

@@ -39,9 +39,9 @@ struct ScalePoint {
 using ScaleProgress = std::function<void(int64_t done, int64_t of, int64_t devices)>;
 
 // Searches once for each of `sizes`, which are numbers of devices in ascending order and replace
-// `request.devices`. Under weak scaling the request's global batch belongs to the first size. An
-// error of Search() that is about one size or its batch becomes the point's `problem`. Every other
-// error is returned as it is. Returns Cancelled if the request is cancelled.
+// `request.devices`. Under weak scaling, the request's global batch is that of the first size. If
+// Search() fails because of one size or its batch, its error becomes the point's `problem`. Every
+// other error is returned unchanged. Returns Cancelled if the request is cancelled.
 absl::StatusOr<std::vector<ScalePoint>> ScaleCurve(const SearchRequest& request,
                                                    const std::vector<int64_t>& sizes,
                                                    ScalingMode mode,

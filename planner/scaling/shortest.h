@@ -1,10 +1,10 @@
 // Finds the shortest time in which a model can be trained on a cluster, over numbers of devices and
-// batches. A strategy is a way in which micro-batches pass the layers. Each strategy has its own
-// shortest time (Lamy-Poirier, arXiv 2106.02679).
+// batches. A strategy is a way in which micro-batches pass through the layers. Each strategy has
+// its own shortest time (Lamy-Poirier, arXiv 2106.02679).
 //
 // More devices need a larger batch to be busy, and a larger batch needs more tokens for the same
 // loss. A run therefore has a shortest time, however many devices there are. This time depends on
-// how finely layouts can divide a batch, and with which pipelines.
+// how finely layouts can divide a batch, and on which pipelines they can use.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@
 
 namespace meshwright::planner {
 
-// The way in which micro-batches pass the layers.
+// The way in which micro-batches pass through the layers.
 enum class Strategy : uint8_t {
   // One stage of consecutive layers per pipeline rank.
   kContiguous,
   // Every schedule of the framework except breadth-first, interleaved stages included.
   kStandard,
   // Breadth-first with layered gradient accumulation, even if the framework has neither. All
-  // micro-batches pass a chunk before the next chunk begins, so ZeRO gathers and reduces each chunk
-  // only once. With chunks of one layer this is the paper's modular pipeline.
+  // micro-batches pass through a chunk before the next chunk begins, so ZeRO gathers and reduces
+  // each chunk only once. With chunks of one layer this is the paper's modular pipeline.
   kLayered,
 };
 inline constexpr EnumNames<Strategy, 3> kStrategyNames = {{
@@ -40,8 +40,8 @@ inline constexpr EnumNames<Strategy, 3> kStrategyNames = {{
 // E_min (1 + B / B_c), of McCandlish et al. (arXiv 1812.06162) as Lamy-Poirier uses it.
 struct CriticalBatch {
   double tokens = 0.0;  // E_min, the tokens of a run with the smallest batches
-  // B_c in sequences. A run with this batch takes twice the fewest tokens and twice the fewest
-  // steps.
+  // B_c in sequences. A run with this batch takes twice the minimum number of tokens and twice the
+  // minimum number of steps.
   double batch = 0.0;
 
   double TokensWith(int64_t global_batch) const {
@@ -95,8 +95,8 @@ struct ShortestRun {
 std::vector<int64_t> BatchesAround(double critical_batch);
 
 // Returns BatchesAround() and, for each of its batches, the nearest multiple of the largest odd
-// divisor of `devices`. Such a multiple can be divided over pipelines and replicas whose numbers
-// have that odd divisor.
+// divisor of `devices`. Such a multiple can be divided evenly over numbers of pipelines and
+// replicas that have that odd divisor.
 std::vector<int64_t> BatchesFor(int64_t devices, double critical_batch);
 
 // Called before each size of each strategy: `done` of `of` searches are finished, and the next has
@@ -106,7 +106,7 @@ using ShortestProgress = std::function<void(int64_t done, int64_t of, int64_t de
 // Returns the shortest run of each strategy. Returns InvalidArgument if the critical batch, its
 // tokens or the overlap is out of range. If Search() fails because of one size or batch, the error
 // becomes that run's `problem`. If no search has a valid layout, the error is returned. Every other
-// error is returned as it is. Returns Cancelled once the request's run is cancelled.
+// error is returned unchanged. Returns Cancelled once the request's run is cancelled.
 absl::StatusOr<std::vector<ShortestRun>> ShortestRuns(const ShortestRequest& request,
                                                       const ShortestProgress& progress = {});
 

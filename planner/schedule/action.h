@@ -1,5 +1,5 @@
 // Action is one computation of a pipeline rank: a forward or a backward pass of a micro-batch in a
-// chunk, or of a micro-batch in the rank's part of the head.
+// chunk, or in the rank's shard of the head.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace meshwright::planner {
 
 // kBackward is a whole backward pass. Schedules that split it use kBackwardInput and, later,
 // kBackwardWeight instead. Schedules that divide the vocabulary (DividesVocabulary()) run the head
-// on every rank as kVocabularyForward, the logits and the statistics of the loss, and
-// kVocabularyBackward, the gradients.
+// on every rank in two passes: kVocabularyForward computes the logits and the statistics of the
+// loss, kVocabularyBackward the gradients.
 enum class ActionKind : uint8_t {
   kForward,
   kBackward,
@@ -26,7 +26,7 @@ enum class ActionKind : uint8_t {
 };
 
 // The letters of the kinds: forward, backward, input-gradient part, weight-gradient part; S and T
-// are the passes of the vocabulary, as the paper calls them.
+// are the forward and the backward of the head, as arXiv 2411.05288 calls them.
 inline constexpr std::string_view kActionLetters = "FBIWST";
 inline constexpr EnumNames<ActionKind, 6> kActionKindNames = {{
     {ActionKind::kForward, kActionLetters.substr(0, 1)},
@@ -42,13 +42,13 @@ constexpr bool AddsWeightGradients(ActionKind kind) {
   return kind == ActionKind::kBackward || kind == ActionKind::kBackwardWeight;
 }
 
-// Returns whether an action of this kind is a pass of the rank's part of the head.
+// Returns whether an action of this kind is a pass of the rank's shard of the head.
 constexpr bool IsOfVocabulary(ActionKind kind) {
   return kind == ActionKind::kVocabularyForward || kind == ActionKind::kVocabularyBackward;
 }
 
-// Returns whether an action of this kind takes its input from the stage before or after it in the
-// micro-batch's path, and gives its output to the next.
+// Returns whether an action of this kind takes its input from the stage on one side and passes its
+// output to the stage on the other side.
 constexpr bool PassesOn(ActionKind kind) {
   return kind != ActionKind::kBackwardWeight && !IsOfVocabulary(kind);
 }

@@ -19,16 +19,16 @@
 
 namespace meshwright::planner {
 
-// The next functions choose the form that belongs to the layout's schedule.
+// Each of the next four functions evaluates the closed form of the layout's schedule.
 
-// Returns the most chunks whose activations pipeline rank `rank` holds simultaneously. A chunk is
-// layers / (pp * vpp) layers of one micro-batch, and counts until its weight gradient is done.
-// Exact for the generated lists.
+// Returns the maximum number of chunks whose activations pipeline rank `rank` holds simultaneously.
+// A chunk is layers / (pp * vpp) layers of one micro-batch, and counts until its weight gradient is
+// done. Exact for the generated lists.
 int64_t PeakChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_batches);
 
-// Returns the most chunks whose activations the rank holds, weighted by memory: after the input
-// part of a split backward, a chunk counts only as `kept_after_input`. Exact for zb_h1, zb_h2 and
-// schedules that don't split the backward; an upper bound for zb_v and v_half.
+// Returns PeakChunksInFlight() weighted by memory: after the input part of a split backward, a
+// chunk counts only as `kept_after_input`. Exact for zb_h1, zb_h2 and schedules that don't split
+// the backward; an upper bound for zb_v and v_half.
 double PeakChunksHeld(const Layout& layout, int32_t rank, int64_t micro_batches,
                       double kept_after_input);
 
@@ -36,21 +36,24 @@ double PeakChunksHeld(const Layout& layout, int32_t rank, int64_t micro_batches,
 int64_t OpenSends(const Layout& layout, int64_t micro_batches);
 
 // Returns the idle seconds of a step whose ranks are all alike and whose hops are free. The step
-// takes m (F + B + W) plus these seconds. Exact for zb_h1 if m >= p, for zb_v if F = B = W and m >=
-// 2p - 1, for v_half if F = B = W and m >= 2p, and always for gpipe, 1f1b, interleaved and
-// breadth_first. The times of the head's passes count as part of a rank's time. The form is exact
-// for 1f1b_interlaced if they are 0; it is a lower bound for 1f1b_vocab1 and 1f1b_vocab2, which
-// take up to 4 F and 2 F more if the backward takes 2 F, and for v_half_vocab1, which takes up to
-// (p + 4) F more if F = B = W. For zb_v the idle
-// time is the cost of a barrier before the optimizer; without a barrier there is no idle time. If
-// F, B and W differ, simulate zb_v. The form of zb_h2 has no barrier either: it is exact for
-// Timeline::RepeatedStepTime() if F = B = W, and the time of the paper's ZB-2P, which places weight
-// gradients by their real times, if they differ.
+// takes m (F + B + W) plus these seconds. The times of the head's passes count as part of a rank's
+// time. The form is
+// - exact for gpipe, 1f1b, interleaved and breadth_first;
+// - exact for zb_h1 if m >= p, and for v_half if F = B = W and m >= 2p;
+// - exact for zb_v if F = B = W and m >= 2p - 1. It is the cost of a barrier before the optimizer:
+//   without a barrier, zb_v has no idle time. If F, B and W differ, simulate zb_v;
+// - exact for zb_h2 if F = B = W, without a barrier: it gives Timeline::RepeatedStepTime(). If F, B
+//   and W differ, it is the idle time of the paper's ZB-2P, which places weight gradients by their
+//   real times;
+// - exact for 1f1b_interlaced if the head's passes take no time;
+// - a lower bound for 1f1b_vocab1, 1f1b_vocab2 and v_half_vocab1. If the backward takes 2 F,
+//   1f1b_vocab1 takes up to 4 F more and 1f1b_vocab2 up to 2 F more. If F = B = W, v_half_vocab1
+//   takes up to (p + 4) F more.
 double BubbleTime(const Layout& layout, int64_t micro_batches, const StageDurations& rank);
 
 // Returns the number of exposed point-to-point hops of a step. A hop is one send of a micro-batch's
-// activations to the next stage. A hop is assumed to be short compared with a stage's time and not
-// to keep the two ranks from computing.
+// activations to the next stage. A hop is assumed to be short compared with a stage's time, and to
+// leave both of its ranks free to compute.
 double ExposedHops(const Layout& layout, int64_t micro_batches);
 
 // The next functions return the idle seconds of one schedule each.
@@ -62,8 +65,8 @@ double InterleavedBubble(int64_t p, int64_t v, const StageDurations& rank);
 double BreadthFirstBubble(int64_t p, int64_t v, int64_t m, const StageDurations& rank);
 double ZbH1Bubble(int64_t p, const StageDurations& rank);        // if m >= p
 double ZbVBarrierBubble(int64_t p, const StageDurations& rank);  // if F = B = W and m >= 2p - 1
-// Derived: rank 0 waits for the first gradient, and afterwards computes weight gradients while it
-// waits for the others.
+// Derived: rank 0 waits for the first gradient. While it waits for later gradients, it computes
+// weight gradients.
 double ZbH2Bubble(int64_t p, int64_t m, const StageDurations& rank);
 double VHalfBubble(int64_t p, const StageDurations& rank);  // derived; if F = B = W and m >= 2p
 

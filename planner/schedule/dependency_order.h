@@ -74,7 +74,7 @@ class DoneActions {
   bool OnAllRanks(const std::vector<int32_t>& passes, int32_t micro_batch) const {
     return passes[static_cast<size_t>(micro_batch)] == layout_.pp;
   }
-  // Whether the gradient of the last stage's output is there.
+  // Returns whether the gradient of the last stage's output is available.
   bool HasLoss(int32_t micro_batch) const {
     if (vocabulary_forwards_.empty()) return true;
     return OnAllRanks(LossAfter(layout_.schedule) == ActionKind::kVocabularyForward
@@ -91,10 +91,10 @@ class DoneActions {
   std::vector<int32_t> vocabulary_backwards_;  // schedule doesn't divide the vocabulary
 };
 
-// Calls visit(rank, stage, action) for every action that can run. An action comes after all actions
-// that it depends on, and the actions of a rank come in the order of its list. Returns the number
-// of visited actions of each rank. If lists block each other, this is less than the length of the
-// list. Takes time linear in the number of actions.
+// Calls visit(rank, stage, action) for every action that can run. An action is visited after all
+// actions that it depends on, and the actions of a rank are visited in the order of its list.
+// Returns the number of visited actions of each rank. If lists deadlock, a stuck rank has fewer
+// visited actions than its list has actions. Takes time linear in the number of actions.
 // REQUIRES: one list per rank, with chunks and micro-batches in range.
 template <typename Visit>
 std::vector<size_t> VisitInDependencyOrder(const Layout& layout, int32_t micro_batches,

@@ -1,17 +1,17 @@
 // Plans how a pipeline rank carries out its schedule list: the list's actions, and the sends and
-// receives around them. The plan is a pure function of the list. The worker executes it, the memory
-// estimate adds up the messages that the plan holds, and planner/schedule/synchronous_sends.h times
-// the plan.
+// receives around them. The plan is a pure function of the list. The worker executes the plan, the
+// memory estimate adds up the messages that a rank holds at once under the plan, and
+// planner/schedule/synchronous_sends.h times the plan.
 //
 // A message moves on a lane, which carries either activations or gradients from one rank to
 // another. Lanes don't wait for each other. On one lane, messages are received in the order in
-// which they are sent. A message is done once both ranks have issued their side of it and the
-// previous message of the lane is done.
+// which they are sent. A message can be transferred once both ranks have issued their side of it
+// and the previous message of the lane is done.
 //
 // Before an action computes, the rank posts the receive of the next message that its list needs, so
 // that the sender need not wait for this rank. Only one receive is posted ahead. This limit can't
-// cause a deadlock. A rank's sends never wait for its receives, because these are on other lanes,
-// and receives after the posted one belong to later actions.
+// cause a deadlock: a rank's sends never wait for its receives, which are on other lanes, and the
+// receives that are not posted yet belong to later actions.
 //
 // The result of an action is sent right after the action, once fewer than `open_sends` messages of
 // its lane are open. A message is open from its send until the rank has waited for it. A rank waits
@@ -28,10 +28,10 @@
 
 namespace meshwright::planner {
 
-// The origin of an action's input, or the destination of its output.
+// Where an action's input comes from, or where its output goes, relative to the rank.
 enum class Way : uint8_t {
-  kNone,  // no other stage: at an end of the model, and for a weight gradient
-  kOwn,   // another chunk of the same rank
+  kNone,  // no stage: at an end of the model, or for a weight gradient
+  kOwn,   // the same rank, in its other chunk
   kUp,    // a higher rank
   kDown   // a lower rank
 };
@@ -42,7 +42,7 @@ struct MessageEnd {
   int32_t stage = 0;  // the stage at the other end
   int32_t rank = 0;   // the rank that holds this stage
 
-  // Returns whether the other end is on another rank, so that a message moves.
+  // Returns whether the other end is on another rank, so that a message is sent.
   bool on_lane() const { return way == Way::kUp || way == Way::kDown; }
 };
 
@@ -86,9 +86,9 @@ struct Lane {
 
 // Calls visit(lane) for the lanes on which `rank` sends or receives. For activations up,
 // activations down, gradients up and gradients down, the rank sends on at most one lane and
-// receives on at most one. Both ends of a lane may wait for each other to set it up: the order of
-// the lanes prevents a deadlock and lets lanes without a common rank be set up simultaneously. Does
-// not allocate.
+// receives on at most one. To set up a lane, both of its ranks may wait for each other: the order
+// of the lanes prevents a deadlock and lets lanes without a common rank be set up simultaneously.
+// Does not allocate.
 template <typename Visit>
 void ForEachLane(const Layout& layout, int32_t rank, const Visit& visit) {
   if (layout.pp == 1) return;
@@ -96,11 +96,11 @@ void ForEachLane(const Layout& layout, int32_t rank, const Visit& visit) {
   const int32_t last = layout.pp - 1;
   for (const bool activations : {true, false}) {
     for (const bool up : {true, false}) {
-      // Activations go up the ranks and their gradients down. In a V, the second half comes back
-      // through the same ranks. In other schedules, a lane between the last rank and the first
-      // closes a ring for the next chunk.
+      // Activations go up the ranks and their gradients down. In a V, the second half of the stages
+      // goes back through the same ranks. In other schedules, a lane between the last rank and the
+      // first closes a ring for the next chunk.
       if (is_v || activations == up) {
-        // Of the lanes between neighbours, those with an even sender share no rank and come first.
+        // The lanes between neighbours whose sender is even share no rank and come first.
         const Lane below = {activations, up, up ? rank - 1 : rank, up ? rank : rank - 1};
         const Lane above = {activations, up, up ? rank : rank + 1, up ? rank + 1 : rank};
         const bool below_first = below.from % 2 == 0;

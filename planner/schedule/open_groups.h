@@ -24,8 +24,8 @@ enum class Traffic : uint8_t { kCollectives, kMessages };
 struct OpenGroup {
   GroupRole role = GroupRole::kWorld;
   Traffic traffic = Traffic::kCollectives;
-  // The sender and the receiver, as pipeline ranks. Set only for the role kPipeline, each group of
-  // which is one lane.
+  // The sender and the receiver, as pipeline ranks. Set only for the role kPipeline, whose groups
+  // are one lane each.
   std::optional<Lane> lane = {};
 };
 
@@ -37,9 +37,9 @@ struct GroupNeeds {
 GroupNeeds NeedsOf(const ModelSpec& model);
 
 using meshwright::NameOf;  // keeps the overloads for enumerators visible
-// Returns the group's name in records and traces: the role's name, or for a lane activations_up,
-// activations_down, gradients_up or gradients_down. A rank may have two lanes of one name: one for
-// its sends and one for its receives.
+// Returns the group's name in records and traces. For a lane this is activations_up,
+// activations_down, gradients_up or gradients_down; for any other group it is the role's name. A
+// rank may have two lanes of the same name: one for its sends and one for its receives.
 std::string_view NameOf(const OpenGroup& group);
 
 // Returns whether `name` is the name of a pipeline lane in records.
@@ -50,9 +50,9 @@ bool IsLaneName(std::string_view name);
 std::vector<int32_t> RanksOf(const OpenGroup& group, const Mesh& mesh, int32_t rank);
 
 // Calls visit(group) for every group of more than one rank that a rank of `pipeline_rank` opens.
-// All ranks open their groups in the same order. The replicas of dense parameters are one group, or
-// two if HSDP keeps copies of the shards. The replicas of experts are another group. Does not
-// allocate.
+// All ranks open their groups in the same order. Dense parameters have one group, of all replicas,
+// or two groups, of shards and of copies, if HSDP keeps copies of the shards. The replicas of
+// experts are a group of their own. Does not allocate.
 template <typename Visit>
 void ForEachOpenGroup(const Layout& layout, const GroupNeeds& needs, int32_t pipeline_rank,
                       const Visit& visit) {

@@ -1,9 +1,9 @@
 // Maps the stages of the model to pipeline ranks.
 //
-// The model is cut into pp * vpp stages, numbered in the order in which a micro-batch passes them
-// forward. In most schedules, chunk j of rank r is stage j * pp + r. The V schedules (IsV()) lay
-// the stages out as a V: rank r holds stages r and 2 * pp - 1 - r. The first and the last stage are
-// then on rank 0, and the two middle stages on the last rank, without a send between them.
+// The model is cut into pp * vpp stages, numbered in the order of a micro-batch's forward. In most
+// schedules, chunk j of rank r is stage j * pp + r. The V schedules (IsV()) lay the stages out as a
+// V: rank r holds stages r and 2 * pp - 1 - r. The first and the last stage are then on rank 0, and
+// the two middle stages on the last rank, without a send between them.
 #pragma once
 
 #include <cstdint>
@@ -39,17 +39,18 @@ inline ChunkPlace PlaceOfStage(const Layout& layout, int32_t stage) {
   return {.rank = turns_back ? layout.pp - 1 - position : position, .chunk = chunk};
 }
 
-// Returns the passes of the vocabulary after which, on all ranks, the last stage has the gradient
-// of its output. In the first algorithm of arXiv 2411.05288 and in an interlaced pipeline, these
-// compute the gradient; in the second algorithm, the forward passes do already. REQUIRES:
-// DividesVocabulary().
+// Returns the pass of the vocabulary that computes the gradient of the last stage's output: the
+// last stage has this gradient once all ranks have run the pass. The pass is the forward in the
+// second algorithm of arXiv 2411.05288, and the backward in the first algorithm and in an
+// interlaced pipeline.
+// REQUIRES: DividesVocabulary().
 inline ActionKind LossAfter(ScheduleKind schedule) {
   return schedule == ScheduleKind::k1f1bVocab2 ? ActionKind::kVocabularyForward
                                                : ActionKind::kVocabularyBackward;
 }
 
-// Returns whether one rank holds both ends of the model, or the same part of both. One rank holds
-// both without a pipeline, and in a V.
+// Returns whether each rank that holds one end of the model, or a shard of it, holds the same of
+// the other end. This is so without a pipeline, in a V, and if the schedule divides the vocabulary.
 inline bool EndsShareRank(const Layout& layout) {
   return DividesVocabulary(layout.schedule) ||
          PlaceOfStage(layout, 0).rank == PlaceOfStage(layout, StageCount(layout) - 1).rank;

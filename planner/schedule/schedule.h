@@ -1,12 +1,12 @@
 // Defines pipeline schedules as data: for each pipeline rank, a list of the actions that it
 // computes, in order.
 //
-// The worker executes exactly these lists, the simulator times them, and tests compare the
-// planner's figures for micro-batches in flight with them. Sends and receives follow from a list. A
-// forward takes its input from the stage before and sends its output to the stage after; a backward
-// does the opposite. planner/schedule/placement.h says which rank holds a stage. Messages of one
-// kind between two ranks are received in the order in which they are sent, so channels need no
-// tags. planner/schedule/messages.h plans when messages are sent and received.
+// The worker executes exactly these lists, the simulator times them, and tests check the planner's
+// numbers of micro-batches in flight against them. Sends and receives follow from a list. A forward
+// takes its input from the stage before and sends its output to the stage after; a backward does
+// the opposite. planner/schedule/placement.h says which rank holds a stage. Messages of one kind
+// between two ranks are received in the order in which they are sent, so channels need no tags.
+// planner/schedule/messages.h plans when messages are sent and received.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ namespace meshwright::planner {
 // Returns OK if the layout's schedule exists for its pp and vpp and for this many micro-batches.
 // Otherwise returns InvalidArgument, which names pp, vpp or micro_batches. The rules on chunks and
 // micro-batches (planner/rules) accept the same layouts, so every layout that a search finds or a
-// trial runs has a list.
+// trial runs has a schedule.
 absl::Status CheckScheduleExists(const Layout& layout, int32_t micro_batches);
 
 // Returns the list of `rank` under the layout's schedule, in time linear in the number of actions.
-// Returns every error of CheckScheduleExists(), and InvalidArgument for a rank outside [0, pp).
+// Returns the errors of CheckScheduleExists(), and InvalidArgument for a rank outside [0, pp).
 absl::StatusOr<std::vector<Action>> MakeSchedule(const Layout& layout, int32_t rank,
                                                  int32_t micro_batches);
-// Returns the lists of all ranks. Returns every error of CheckScheduleExists().
+// Returns the lists of all ranks, or an error of CheckScheduleExists().
 absl::StatusOr<ScheduleLists> MakeSchedules(const Layout& layout, int32_t micro_batches);
 
 // Returns the largest number of (micro-batch, chunk) pairs whose forward has begun and whose

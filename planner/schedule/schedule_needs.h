@@ -1,5 +1,5 @@
-// ScheduleNeeds holds what a schedule requires of a pipeline, as data. The generators of lists and
-// the rules about layouts both read this data, so that they accept the same layouts.
+// ScheduleNeeds holds a schedule's requirements on the pipeline as data. The schedule generators
+// and the layout rules both read this data, so they accept the same layouts.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 // Each rank works through its list. An action starts when its rank is free and the message that it
 // needs has arrived. Each rank has a stream of its own for gradient reductions, which run while it
 // computes; a chunk's reduction may start when the last of its weight gradients is done. Times are
-// exact, not rounded to clock ticks. The run time is linear in the number of actions.
+// not rounded to clock ticks. The run time is linear in the number of actions.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct PipelineTimes {
   std::vector<double> reduction_s;  // seconds of each stage's gradient reduction; empty if none
   // Seconds of a rank's optimizer, which begins once its gradients are reduced.
   double optimizer_s = 0.0;
-  bool optimizer_barrier = false;  // whether every optimizer waits for the gradients of all ranks
+  bool optimizer_barrier = false;  // whether each rank's optimizer waits for all ranks' gradients
 };
 
 struct TimedAction {
@@ -72,8 +72,8 @@ struct Timeline {
   double BubbleShare(int32_t rank) const;
 
   // Returns the seconds from one step to the next if steps follow each other without a barrier. A
-  // rank may then begin the next step while others finish the current step, so the longest span of
-  // a rank counts.
+  // rank may then begin the next step while other ranks finish the current step, so the result is
+  // the longest time that any rank needs from its first action to the end of its optimizer.
   double RepeatedStepTime() const;
 };
 

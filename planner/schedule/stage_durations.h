@@ -9,8 +9,8 @@ struct StageDurations {
   double forward_s = 0.0;
   double input_gradient_s = 0.0;   // the part of a backward pass that the previous stage waits for
   double weight_gradient_s = 0.0;  // the part that no other stage waits for
-  // The passes of the rank's part of the head, in the stage of the rank's last chunk; 0 unless the
-  // schedule divides the vocabulary.
+  // The passes of the rank's shard of the head. They count in the stage of the rank's last chunk,
+  // and are 0 unless the schedule divides the vocabulary.
   double vocabulary_forward_s = 0.0;
   double vocabulary_backward_s = 0.0;
 

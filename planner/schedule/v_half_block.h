@@ -1,13 +1,13 @@
-// VHalfBlock is the block of V-Half (arXiv 2405.15362) that every micro-batch repeats: the ticks at
-// which a rank runs the passes of the micro-batch. A tick is the time of one pass of a chunk, if F
-// = B = W.
+// VHalfBlock is the building block of V-Half (arXiv 2405.15362), which repeats for every
+// micro-batch: the ticks at which a rank runs the passes of the micro-batch. A tick is the time of
+// one pass of a chunk, if F = B = W.
 //
-// The block takes kTicks ticks of a rank, three passes for each of its two chunks. Between
-// neighbouring ranks, the forward of the first chunk moves two ticks, that of the second chunk one,
-// and the backward likewise: a micro-batch then lives for 6p ticks in both chunks of a rank
-// together, so that about p chunks are in flight, as many as p / 2 micro-batches. The paper leaves
-// the offsets at the turns of the V open. Those here are the least for which no two passes of a
-// rank fall on one tick.
+// The block takes kTicks ticks of a rank, three passes for each of its two chunks. From one rank to
+// the next, a forward or a backward moves in two ticks in the arm of the V that it enters first,
+// and in one tick in the other arm. The lifetimes of a micro-batch in the two chunks of a rank then
+// add up to 6p ticks. As a micro-batch begins every 6 ticks, about p chunks are in flight: those of
+// p / 2 micro-batches. The paper leaves the offsets at the turns of the V open. The offsets here
+// are the smallest for which no two passes of a rank fall on the same tick.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,12 @@ namespace meshwright::planner {
 
 class VHalfBlock {
  public:
-  // The rounds_of_loss of v_half_vocab1: one block for each of the head's two passes.
+  // The value of `rounds_of_loss` for v_half_vocab1: one block for each of the head's two passes.
   static constexpr int32_t kVocabularyRounds = 2;
   static constexpr int64_t kTicks = 6;
 
-  // The ticks at which the passes of a chunk begin. Those of the micro-batch i are later by
-  // i * kTicks.
+  // The ticks at which the passes of a chunk begin. The passes of micro-batch i begin i * kTicks
+  // later.
   struct Chunk {
     int64_t forward = 0;
     int64_t input = 0;
@@ -37,8 +37,8 @@ class VHalfBlock {
   constexpr VHalfBlock(int32_t pipeline_ranks, int32_t rank, int32_t rounds_of_loss = 0) {
     const int64_t above = pipeline_ranks - 1 - rank;  // ranks from this one to the turn of the V
     const int64_t last = pipeline_ranks - 1;
-    // With an even number of ranks, the forward waits three ticks at the turn and the backward one
-    // at its own; the loss takes one tick more with any number.
+    // With an even number of ranks, the forward waits three ticks at its turn of the V, and the
+    // backward one tick at its turn. With any number of ranks, the loss takes one tick.
     const bool even = pipeline_ranks % 2 == 0;
     const int64_t second = 2 * last + 1 + (even ? 3 : 0);  // forward of the second chunk, last rank
     loss_ = second + last + 1;  // the second chunk's forward on rank 0 ends
@@ -66,17 +66,18 @@ class VHalfBlock {
   // Returns the tick at which the last stage's forward ends.
   int64_t loss() const { return loss_; }
 
-  // Returns how many of `micro_batches` micro-batches of a chunk are in flight at a tick: begun,
-  // and their weight gradient not done.
+  // Returns how many of the first `micro_batches` micro-batches are in flight in a chunk at a tick:
+  // their forward has begun, and their weight gradient is not done.
   int64_t InFlight(int32_t of_chunk, int64_t tick, int64_t micro_batches) const {
     const Chunk& ticks = chunk(of_chunk);
     return Begun(ticks.forward, tick, micro_batches) - Begun(ticks.weight, tick - 1, micro_batches);
   }
 
-  // The micro-batches of each chunk that are in flight when most chunks are.
+  // Returns the number of micro-batches in flight in each chunk at the tick at which their sum is
+  // largest.
   std::array<int64_t, 2> MostInFlight(int64_t micro_batches) const {
     std::array<int64_t, 2> most = {};
-    // The number grows only at forwards, and not once the first micro-batch is done with both
+    // The sum grows only at forwards, and stops growing once the first micro-batch is done in both
     // chunks.
     const int64_t done = std::max(chunks_[0].weight, chunks_[1].weight);
     for (const int32_t grown : {0, 1}) {
@@ -92,15 +93,15 @@ class VHalfBlock {
   }
 
  private:
-  // How many micro-batches have begun a pass up to and with the tick, if the first begins at
-  // `first`.
+  // Returns the number of micro-batches that have begun a pass by the end of `tick`, if the first
+  // begins it at tick `first`.
   static int64_t Begun(int64_t first, int64_t tick, int64_t micro_batches) {
     if (tick < first) return 0;
     return std::min(micro_batches, (tick - first) / kTicks + 1);
   }
 
   int64_t loss_ = 0;
-  std::array<Chunk, 2> chunks_ = {};  // the first chunk's passes and the second's
+  std::array<Chunk, 2> chunks_ = {};  // by chunk
 };
 
 // Returns the block of a layout whose schedule is v_half or v_half_vocab1.

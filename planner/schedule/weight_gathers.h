@@ -4,7 +4,7 @@
 // The weights of a computation are gathered while the computation before it runs. The weights are
 // released after their computation unless the next computation needs them as well. At most one
 // computation's weights are gathered ahead. Layered gradient accumulation (arXiv 2106.02679) keeps
-// the weights of a chunk for all micro-batches of its pass.
+// a chunk's gathered weights until all micro-batches have passed through the chunk.
 //
 // The worker executes the plan, and the memory estimate adds up its bytes.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace meshwright::planner {
 
-// Units of parameters that are gathered together. Units are numbered over all chunks of a rank.
+// Parameter units that are gathered together. Units are numbered across all chunks of a rank.
 using UnitGroup = absl::InlinedVector<int32_t, 2>;
 
 // The weights that a chunk uses in its forward pass, in order. Its backward uses them in reverse.
@@ -26,7 +26,7 @@ struct ChunkWeights {
   bool has_embedding = false;  // the first group is the embedding, whose backward needs no weights
 };
 
-// The weights of one computation. A unit stays gathered from one use to its next in the same pass.
+// The weights of one computation. A unit stays gathered between its uses in the same pass.
 struct WeightUse {
   UnitGroup units;
   int32_t pass = 0;
@@ -39,7 +39,7 @@ std::vector<WeightUse> WeightUses(const std::vector<Action>& actions,
 
 // The gathers and releases around one use. Every unit that is gathered is used, and later released.
 struct GatherStep {
-  UnitGroup gather;    // gathered before this use: no earlier step could prefetch them
+  UnitGroup gather;    // units gathered before this use, as no earlier step could prefetch them
   UnitGroup prefetch;  // units for a later use, gathered once this use's weights are gathered
   UnitGroup release;   // units released after the computation
 };

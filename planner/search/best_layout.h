@@ -1,5 +1,5 @@
 // BestLayout is the best layout of a search, or the reason why there is none. It serves callers
-// that ask the same question at many values, such as numbers of devices.
+// that repeat a search for many values, such as numbers of devices.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@ struct BestLayout {
   std::optional<int64_t> over_bytes;
 };
 
-// Returns the request with `where` as a further condition on its layouts. ParseLayoutCondition()
-// reads `where` and gives the errors; an empty `where` changes nothing.
+// Returns the request with `where` as a further condition on its layouts, or an error of
+// ParseLayoutCondition(), which parses `where`. An empty `where` changes nothing.
 absl::StatusOr<SearchRequest> Narrowed(SearchRequest request, std::string_view where);
 
-// Returns whether `status` is InvalidArgument about one of `fields`.
+// Returns whether `status` is InvalidArgument naming one of `fields`.
 bool IsAbout(const absl::Status& status, absl::Span<const std::string_view> fields);
 
-// Searches for one layout; `top` is ignored. If Search() returns InvalidArgument about one of
-// `fields`, the result has no layout and `refused` is that error. Every other error is returned as
-// it is.
+// Searches for one layout; `top` is ignored. If Search() returns InvalidArgument naming one of
+// `fields`, the result has no layout and `refused` is that error. Every other error is returned
+// unchanged.
 absl::StatusOr<BestLayout> FindBest(SearchRequest request,
                                     absl::Span<const std::string_view> fields);
 

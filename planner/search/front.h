@@ -18,11 +18,11 @@ class Front {
   explicit Front(std::vector<Merit> merits) : merits_(std::move(merits)) {}
 
   bool wanted() const { return !merits_.empty(); }
-  // Returns whether a layout may belong to the front. `most` are upper bounds of its scores. The
-  // layout must follow all offered layouts in the order of the search space.
+  // Returns whether a layout may belong to the front. `most` holds upper bounds of the layout's
+  // scores. The layout must follow all offered layouts in the order of the search space.
   bool Takes(const Scores& most) const { return wanted() && !IsBeaten(most); }
   void Offer(const RankedLayout& ranked, PointOrder order);
-  // Adds the front of another part of the same search.
+  // Adds the front of other layouts of the same search.
   void Merge(const Front& other);
 
   // Returns the front. The best layout by the first merit comes first.

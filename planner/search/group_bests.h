@@ -21,15 +21,15 @@ namespace meshwright::planner {
 inline constexpr size_t kMostGroupFields = 4;
 
 // Parses a list of one to kMostGroupFields different keys, such as "tp,offload". A key of
-// kLayoutKeys (planner/layout/keys.h) is returned as its index there. The indices after them stand
-// for the options of SearchableOptions(); only an option that `choices` vary is accepted. Returns
-// InvalidArgument about `field`, with the accepted keys, if `text` is no such list.
+// kLayoutKeys (planner/layout/keys.h) is returned as its index there. Higher indices stand for the
+// options of SearchableOptions(), of which only those that `choices` vary are accepted. Returns
+// InvalidArgument naming `field`, with the accepted keys, if `text` is no such list.
 absl::StatusOr<std::vector<size_t>> ParseGroupFields(std::string_view field, std::string_view text,
                                                      const std::vector<OptionChoice>& choices = {});
 
 struct GroupBest {
-  // The condition that the group's layouts meet, in the syntax of ParseLayoutCondition(), except
-  // for the parts about options.
+  // The condition that the group's layouts meet. ParseLayoutCondition() accepts it, except for
+  // comparisons of options.
   std::string group;
   int64_t fit = 0;  // layouts of the group that fit
   RankedLayout best;
@@ -44,11 +44,11 @@ class GroupBests {
 
   // Counts `layout`, which fits, in its group.
   void Count(const Layout& layout);
-  // Returns whether `layout` may be the best of its group. `most` are upper bounds of its scores.
+  // Returns whether `layout` may be the best of its group. `most` holds upper bounds of its scores.
   // The layout must follow all offered layouts in the order of the search space.
   bool Takes(const Layout& layout, const Scores& most) const;
   void Offer(const RankedLayout& ranked, PointOrder order);
-  // Adds the groups of another part of the same search.
+  // Adds the groups of other layouts of the same search.
   void Merge(GroupBests&& other);
 
   // Returns at most `most` groups. The group of the best layout comes first.

@@ -1,5 +1,5 @@
-// MeshWalk visits the points of a search space mesh by mesh. It checks a rule once for a group of
-// points that must give the rule the same answer.
+// MeshWalk visits the points of a search space mesh by mesh. It checks a rule only once for all
+// points that agree in the axes on which the rule depends.
 //
 // Rules have levels (planner/rules/rule.h). If a few axes already determine a layout's first broken
 // rule, the walk counts all points that share these axes and visits none of them. The counts equal
@@ -23,7 +23,7 @@
 
 namespace meshwright::planner {
 
-// A point that keeps every rule.
+// A point that breaks no rule.
 struct ValidPoint {
   const Layout& layout;
   size_t pipeline;   // index among SearchSpace::pipelines() of its mesh

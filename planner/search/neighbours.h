@@ -1,14 +1,15 @@
 // Finds the small change that makes a layout fit and costs the least time. The search tries layouts
 // that differ from the given one in one or two axes.
 //
-// A neighbour fills the same number of devices and passes CheckLayout(). Every change saves memory:
-// more ranks of tp, cp or pp in place of dp; experts over more ranks, or whole experts in place of
-// parts; 1F1B in place of chunks; a smaller micro-batch; sequence parallelism; a higher ZeRO stage;
-// more recompute; more offload to the host; options of the run, such as a loss in chunks.
+// A neighbour uses the same number of devices and passes CheckLayout(). Every change saves memory:
+// more ranks of tp, cp or pp in place of dp; experts divided over more ranks, or whole experts on
+// each rank in place of shards of experts; 1F1B in place of another schedule; a smaller
+// micro-batch; sequence parallelism; a higher ZeRO stage; more recompute; more offload to the host;
+// options of the run, such as a loss in chunks.
 //
 // The size of a change is the number of axes and options that differ, not how far they move. An
-// option that changes the training's result counts as two. A larger change is taken only if it
-// saves the share kWorthAnAxis of the step time.
+// option that changes the training's result counts as two. A larger change is taken only if it is
+// faster than every smaller one by the share kWorthAnAxis of the step time.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +21,23 @@
 
 namespace meshwright::planner {
 
-// The share of the step time that is worth one more changed axis. The value is chosen, not derived.
+// The share of the step time that a larger change must save. The value is chosen, not derived.
 inline constexpr double kWorthAnAxis = 0.05;
 
 struct NeighbourSearch {
   int64_t tried = 0;  // neighbours that can run
   // The chosen neighbour, if any neighbour fits. Its `options` are the options that change.
   std::optional<RankedLayout> smallest;
-  // Where `smallest` has another mesh (tp, cp, pp, ep or etp): the same choice among the neighbours
-  // that keep the layout's, if one of them fits.
+  // The choice among the neighbours that have the layout's own mesh (tp, cp, pp, ep and etp). Set
+  // only if `smallest` has a different mesh and such a neighbour fits.
   std::optional<RankedLayout> same_mesh = std::nullopt;
 
   friend bool operator==(const NeighbourSearch&, const NeighbourSearch&) = default;
 };
 
 // Returns the smallest change of `layout`. Stops once `cancelled` returns true. `savings` are the
-// options that may change; each entry is a choice of one value that the framework has. Of the
-// values of one option, the first that makes a layout the best so far is taken. REQUIRES:
+// options that may change; each entry is a choice of one value that the framework has. Once a value
+// of an option makes a layout the best so far, the option's later values are skipped. REQUIRES:
 // CheckLayout() accepts `layout` on layout.devices().
 NeighbourSearch FindSmallestChange(const EstimateContext& context, const Layout& layout,
                                    int64_t allowed_bytes, const Cancelled& cancelled = {},

@@ -56,15 +56,15 @@ Scores ScoresOf(const Estimate& estimate);
 // and device for kCost, tokens per joule for kEnergy, and the negated bytes for kMemory.
 double ScoreOf(Objective objective, const Estimate& estimate);
 
-// Parses the name of an objective. Returns InvalidArgument about `field`, with the accepted names,
+// Parses the name of an objective. Returns InvalidArgument naming `field`, with the accepted names,
 // for any other text.
 absl::StatusOr<Objective> ParseObjective(std::string_view field, std::string_view text);
 
 // Parses a list of objectives such as "mfu,memory" into two or three different merits. Returns
-// InvalidArgument about `field`, with what is accepted, for any other list.
+// InvalidArgument naming `field`, with what is accepted, for any other list.
 absl::StatusOr<std::vector<Merit>> ParseMerits(std::string_view field, std::string_view text);
 
-// Returns InvalidArgument about `field` if the cluster does not state its devices' power, without
+// Returns InvalidArgument naming `field` if the cluster does not state its devices' power, without
 // which there is no estimate of energy.
 absl::Status CheckPower(std::string_view field, const ClusterSpec& cluster);
 

@@ -1,6 +1,6 @@
 // Computes memory and time of one layout of a search, only as precisely as the search needs to
-// decide about the layout. StagedCosts shares its computation with many other layouts. PlannedCosts
-// computes one layout by itself.
+// decide about the layout. StagedCosts shares the computation among many layouts. PlannedCosts
+// computes each layout by itself.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace meshwright::planner {
 
-// Relative error of an MFU that a search allows for. This error is far larger than the error of
+// The relative error of an MFU that a search allows for. It is far larger than the actual error of
 // StagedEstimate (kStagedError).
 inline constexpr double kMfuSlack = 1e-9;
 

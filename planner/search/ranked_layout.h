@@ -1,5 +1,5 @@
-// RankedLayout is one result of a search: a layout with its estimate. Ties are the results that the
-// estimate can't tell apart from the best one.
+// RankedLayout is one result of a search: a layout with its estimate. Ties holds the results that
+// the estimate can't tell apart from the best one.
 #pragma once
 
 #include <cstddef>

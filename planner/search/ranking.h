@@ -35,7 +35,7 @@ class Ranking {
     if (Takes(score)) Insert({ranked, score, order});
   }
 
-  // Adds the layouts that another part of the same search kept.
+  // Adds the best of other layouts of the same search, which `other` kept.
   void Merge(Ranking&& other) {
     for (const Entry& entry : other.best_) Insert(entry);
   }

@@ -26,7 +26,7 @@
 
 namespace meshwright::planner {
 
-// Facts about dropped layouts, which explain an answer without any valid layout.
+// Facts about dropped layouts. They explain why an answer has no valid layout.
 struct Dropped {
   int64_t by_runner = 0;                // layouts that the framework can run, but the runner can't
   std::optional<Violation> by_kernels;  // the first violation of a rule about kernels
@@ -44,8 +44,8 @@ struct Dropped {
 // the request's training already has.
 class SearchAccumulator {
  public:
-  // The first point has order `first_order`. Layouts that are faster than `mine` are counted; by
-  // default this is the request's `mine`.
+  // The first point has order `first_order`. Layouts that are faster than `mine` are counted;
+  // without `mine`, the request's `mine` takes its place.
   SearchAccumulator(const SearchRequest& request, const SearchSpace& space,
                     PointOrder first_order = 0,
                     const std::optional<UserLayoutRank>& mine = std::nullopt);
@@ -97,13 +97,13 @@ class SearchAccumulator {
   UserLayoutRank Place(const Layout& layout) const;
   absl::Status NoValidLayout() const;
 
-  // The following functions take a layout that breaks no rule. `costs` give its memory and time
-  // (planner/search/point_costs.h).
+  // The following functions take a layout that breaks no rule. `costs` gives the layout's memory
+  // and time (planner/search/point_costs.h).
   template <typename Costs>
   void Select(const ValidPoint& point, const Costs& costs);
-  // Returns whether the request's condition admits the layout that differs from `layout` only in
-  // recomputing a part of each chunk or layer. The result does not depend on whether the condition
-  // admits `layout` itself. Returns false unless `layout` recomputes nothing or everything.
+  // Returns whether the request's condition admits a layout that recomputes only a part of each
+  // chunk or layer and is otherwise equal to `layout`. The condition need not admit `layout`
+  // itself. Returns false unless `layout` recomputes nothing or everything.
   bool AsksForPartsOf(const Layout& layout) const;
   template <typename Costs>
   void LookAtParts(const Layout& layout, const Costs& costs);

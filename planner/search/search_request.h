@@ -19,23 +19,25 @@
 
 namespace meshwright::planner {
 
-// The 80 % rule: the share of a device's memory that an estimate may fill. Below it none of 454
-// experiments ran out of memory (Fujii et al., arXiv 2411.06465).
+// The 80 % rule: the share of a device's memory that an estimate may fill. In the 454 experiments
+// of Fujii et al. (arXiv 2411.06465), no layout whose estimate was below this share ran out of
+// memory.
 inline constexpr double kMemoryShare = 0.8;
 
 // A layout below this probability of running out of memory is likely to fit.
 inline constexpr double kLikelyProbability = 0.5;
 
 // A layout that the memory criterion drops is worth a trial if its probability of running out of
-// memory is below kTrialOomProbability. The value is chosen: it is below kLikelyProbability, so
-// that an even chance is not called worth a trial. A search lists at most kMostTrials of them.
+// memory is below kTrialOomProbability. The value is chosen, not derived. It is below
+// kLikelyProbability, so that a layout with an even chance is not called worth a trial. A search
+// lists at most kMostTrials such layouts.
 inline constexpr double kTrialOomProbability = 0.4;
 inline constexpr int32_t kMostTrials = 5;
 
 // The most points of a search. Rules drop most points in large groups: on one core, a search over
 // the 79 million points of llama-3-405b on 6,720 devices takes 0.05 s. A search takes seconds if
-// memory is computed exactly, as for Meshwright's own worker. 16,384 devices have a few million
-// points; a number of devices with hundreds of divisors has billions.
+// memory is computed exactly, as for Meshwright's own worker. A search on 16,384 devices has a few
+// million points; on a number of devices with hundreds of divisors, it has billions.
 inline constexpr int64_t kMostPoints = 100'000'000;
 
 // The most layouts that one answer lists.
@@ -55,7 +57,7 @@ struct Funnel {
   friend bool operator==(const Funnel&, const Funnel&) = default;
 };
 
-// The rank of a layout that the caller names among the layouts that a search evaluates.
+// The result for a layout that the caller names, compared with the layouts that a search evaluates.
 struct UserLayoutRank {
   std::optional<Violation> violation;  // why it can't run; if set, the other members are unset
   Estimate estimate;
@@ -110,8 +112,8 @@ struct SearchRequest {
   // If set, the search ends after this many seconds with the best layouts so far. The value is
   // above 0.
   std::optional<double> time_limit_s = std::nullopt;
-  // Runs that the user did, and the correction of estimates that follows from them; null without
-  // runs (planner/catalog/own_runs.h).
+  // The user's own runs, and the correction of estimates that follows from them
+  // (planner/catalog/own_runs.h). Without runs, the correction is null.
   std::vector<OwnRun> own_runs = {};
   std::shared_ptr<const Correction> correction = nullptr;
   SearchRun run = {};
@@ -132,13 +134,13 @@ struct SearchResult {
   // likely to fit (kTrialOomProbability), but the memory criterion drops them. Best MFU first, at
   // most kMostTrials.
   std::vector<RankedLayout> worth_a_trial;
-  // The answer to `pareto`: at most kMostLayouts, spread evenly over the front. The best layout by
-  // the first merit comes first.
+  // The answer to `pareto`: at most kMostLayouts layouts, spread evenly over the front. The best
+  // layout by the first merit comes first.
   std::vector<RankedLayout> front;
   // The answer to `best_per`: at most kMostLayouts groups. The group of the best layout comes
   // first.
   std::vector<GroupBest> groups;
-  std::optional<RankedLayout> nearest;  // set if none fits: the layout that exceeds it least
+  std::optional<RankedLayout> nearest;  // set if none fits: the layout that needs least memory
   int64_t nearest_over_bytes = 0;       // bytes by which `nearest` exceeds the allowed memory
   std::optional<UserLayoutRank> mine;   // the answer to the request's `mine`
   // Set if the time limit ended the search. All other members then describe only the points seen so

@@ -19,8 +19,8 @@ inline constexpr int64_t kMaxMicroBatch = 64;
 
 // HSDP divides states in groups of kLeastShardRanks to kMostShardRanks ranks: a node, a few nodes,
 // or a rack. Each size is at least kShardRanksStep times the next smaller size. In smaller groups
-// each rank would keep most of the states. Larger groups are no faster than all replicas together,
-// and sizes in between would change little.
+// each rank would keep most of the states. Larger groups are no faster than dividing states among
+// all replicas, and sizes in between would change little.
 inline constexpr int32_t kLeastShardRanks = 8;
 inline constexpr int32_t kMostShardRanks = 128;
 inline constexpr int32_t kShardRanksStep = 4;
@@ -56,18 +56,19 @@ struct DividedStates {
 //                 stage's ranks. etp is 1, or tp if ep * tp ranks can't hold whole experts.
 //   micro-batch   Divisors of the sequences that each data-parallel rank gets, up to
 //                 kMaxMicroBatch. Only 1 if dp does not divide the global batch.
-// recompute     kSearchedRecomputes. rc=block:N is not a point: the number of recomputed layers
-// follows from the memory (planner/search/block_recompute.h).
+//   recompute     kSearchedRecomputes. rc=block:N is not a point: the number of recomputed layers
+//                 follows from the memory (planner/search/block_recompute.h).
 //   vpp           Divisors of the number of layers, and of that number plus two (the embedding and
 //                 the head).
-//   schedule      1F1B with one chunk, interleaved with more. Frameworks that have them add ZB-H1,
-//                 ZB-V, and breadth-first with any of these numbers of chunks. Without a pipeline,
-//                 breadth-first needs a framework that accumulates gradients layer by layer.
+//   schedule      1F1B with one chunk, interleaved with more; if the framework has them, also
+//                 ZB-H1, ZB-V, and breadth-first with any of these numbers of chunks. Without a
+//                 pipeline, breadth-first needs a framework that accumulates gradients layer by
+//                 layer.
 //   stages=       If the framework takes it, splits whose first and last stage are up to
 //                 kMostFewerLayers shorter than the others, because the embedding and the head take
 //                 time and memory of their own.
-//   zero, hs=     Stages 0 to kMostZero. Under ZeRO, frameworks that have HSDP add hs = cp times a
-//                 smaller divisor of dp, unless the model has experts. The search drops such a
+//   zero, hs=     Stages 0 to kMostZero. Under ZeRO, if the framework has HSDP and the model has no
+//                 experts, also hs = cp times a smaller divisor of dp. The search drops such a
 //                 layout if dividing states among all replicas fits and is no slower.
 //   offload=      Nothing, or one of `offloads`.
 class SearchSpace {
@@ -137,7 +138,8 @@ class SearchSpace {
     }
   }
 
-  // Returns the sizes of groups in which HSDP may divide states, without the group of all replicas.
+  // Returns the sizes of groups in which HSDP may divide states, except for the group of all
+  // replicas.
   std::vector<int32_t> ShardGroupsOf(const Layout& mesh) const;
 
   const bool has_hsdp_;

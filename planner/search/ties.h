@@ -41,7 +41,7 @@ class TieFinder {
   // Returns whether a layout of this score, 0 or more, would tie with the best so far.
   bool Takes(double score) const { return score * spread_ >= best_score_; }
   void Offer(const RankedLayout& ranked, double score, PointOrder order);
-  // Adds the layouts of another part of the same search.
+  // Adds the ties among other layouts of the same search, which `other` collected.
   void Merge(const TieFinder& other);
 
   // Returns the ties; the count is 0 before the first offer.

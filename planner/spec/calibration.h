@@ -15,7 +15,7 @@ struct CalibratedConstant {
   double prior_sigma = 0.0;
   double value = 0.0;
   double sigma = 0.0;     // equals prior_sigma if the data say nothing about the constant
-  bool at_bound = false;  // the fit ended at the bound of what is physical: a term may be missing
+  bool at_bound = false;  // the fit ended at a physical limit: the model may lack a term
 
   friend bool operator==(const CalibratedConstant&, const CalibratedConstant&) = default;
 };
@@ -25,7 +25,7 @@ struct Calibration {
   int64_t rows = 0;     // measured steps that were used
   // Measured steps of the fit from which this fit started; 0 if it started from data sheets.
   int64_t prior_rows = 0;
-  std::vector<std::string> sources;  // who measured `rows`, each once
+  std::vector<std::string> sources;  // who measured `rows`, without duplicates
   // Errors of the measured step times: |predicted / measured - 1|.
   double median_error = 0.0;
   double mean_error = 0.0;

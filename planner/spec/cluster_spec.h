@@ -38,7 +38,7 @@ struct HardwareProfile {
   double peak_bf16_flops = 0.0;  // dense, FLOP/s; 0 if it has no bf16 products
   double peak_fp16_flops = 0.0;  // dense, FLOP/s; 0 if fp16 products run at the rate of bf16
                                  // products
-  // FLOP/s of matmuls in IEEE's fp32. TF32 is another format, with ten bits of mantissa. A file
+  // FLOP/s of matmuls in IEEE's fp32. TF32 is a different format, with ten bits of mantissa. A file
   // that gives TF32's peak here says that its fp32 matmuls run at that rate.
   double peak_fp32_flops = 0.0;
   double peak_tf32_flops = 0.0;     // dense, FLOP/s; 0 if it has none. No formula uses it
@@ -48,7 +48,7 @@ struct HardwareProfile {
   double memory_bytes_per_s = 0.0;  // bandwidth of device memory, from the data sheet
   double memory_efficiency = 0.85;  // share of memory_bytes_per_s that a streaming kernel reaches
   double matmul_efficiency = 0.8;   // share of the peak that a large, well-shaped matmul reaches
-  double matmul_half_k = 256.0;     // inner dimension at which a matmul reaches half of that share
+  double matmul_half_k = 256.0;     // inner dimension at which matmul_efficiency is halved
   // The share of its own peak that an fp8 or fp4 product reaches, divided by the share that a bf16
   // product reaches.
   double narrow_matmul_ratio = 0.95;
@@ -59,7 +59,7 @@ struct HardwareProfile {
   double attention_efficiency = 0.5;
   double attention_half_seq = 0.0;
   // Rates of attention kernels relative to FlashAttention-2, to which attention_efficiency refers;
-  // 0 if the device has no such kernel. AttentionRatio() tells them by kernel.
+  // 0 if the device has no such kernel. AttentionRatio() returns the rate of a kernel.
   double flash1_ratio = 0.45;
   double flash3_ratio = 1.6;
   double flash4_ratio = 1.6;
@@ -73,7 +73,7 @@ struct HardwareProfile {
   int32_t tile_n = 0;              // columns of that tile
   int64_t context_bytes = 0;       // device context and libraries, outside the allocator
   int64_t communicator_bytes = 0;  // buffers of one communicator, outside the allocator
-  // Bytes of the buffers of a communicator that only passes messages between pairs, as in a
+  // Bytes of the buffers of a communicator that only sends point-to-point messages, as in a
   // pipeline; outside the allocator.
   int64_t point_to_point_communicator_bytes = 0;
   // Bytes that the matmul library holds in the allocator throughout a run, for the compute stream.
@@ -126,7 +126,7 @@ struct LinkProfile {
   // Latency of one step of a ring. If the collective model is NCCL, this is only the latency that a
   // network interface adds to NCCL's own latencies (planner/cost/nccl_tuning.h).
   double hop_latency_s = 0.0;
-  // Host time of one step of a ring that leaves a node. No step of such a ring is shorter.
+  // Host time of one step of a ring that spans nodes. It is the minimum duration of such a step.
   double step_overhead_s = 0.0;
   double base_latency_s = 0.0;  // seconds to start a collective
   // The rate in bytes per second, one way, between the two devices of a pair that a bridge joins
@@ -162,8 +162,8 @@ struct HostProfile {
   friend bool operator==(const HostProfile&, const HostProfile&) = default;
 };
 
-// The power of a device in each of its states, for questions about energy. A figure is 0 if it is
-// not known.
+// The power of a device in each of its states, for estimates of energy. A figure is 0 if it is not
+// known.
 struct PowerProfile {
   double compute_w = 0.0;  // watts while its kernels compute
   double exposed_w = 0.0;  // watts while it waits for communication that no kernel hides
@@ -203,11 +203,12 @@ inline constexpr EnumNames<ClusterPart, 3> kClusterParts = {{
 
 struct ClusterSpec {
   std::string name;
-  // Names of the cluster's device in measurement files. A row belongs to the cluster with the
-  // longest name that its `gpu` column begins with.
+  // Names of the cluster's device in measurement files. A measured row belongs to a cluster if the
+  // row's `gpu` column begins with one of the cluster's names. If this holds for several clusters,
+  // the longest name decides.
   std::vector<std::string> gpu_names;
-  // Conditions of measured rows of this cluster's machines (planner/measurement/row_condition.h).
-  // They go before GPU names.
+  // Conditions that measured rows of this cluster's machines meet
+  // (planner/measurement/row_condition.h). They take precedence over GPU names.
   std::vector<std::string> rows;
   CollectiveModel collectives = CollectiveModel::kRing;
   HardwareProfile device;
@@ -251,9 +252,10 @@ struct ClusterSpec {
 absl::Status Validate(const ClusterSpec& cluster);
 
 // Returns the standard deviation of ln(measured / predicted step time) that is assumed for a
-// cluster with this evidence that states none. All values are chosen. For data sheets the result is
-// 0.2, about the error of fitted clusters before their fit (tools/prior_errors). It is 0.1 if parts
-// of a step were measured, and 0.3 if nobody checked the figures.
+// cluster with this evidence if the cluster states none. All values are chosen, not derived. For
+// data sheets the value is 0.2, about the error of fitted clusters before their fit
+// (tools/prior_errors). It is 0.1 if parts of a step were measured, and 0.3 if nobody checked the
+// figures.
 double AssumedStepTimeSigma(Evidence evidence);
 
 // Returns the parts whose figures differ between the two clusters. Names, sizes of memory and

@@ -14,7 +14,7 @@ enum class DeviceKind : uint8_t {
 };
 
 std::string_view DeviceKindName(DeviceKind kind);  // "cpu" or "cuda"
-// Parses "cpu" or "cuda". Returns InvalidArgument about `device`, with the accepted names, for any
+// Parses "cpu" or "cuda". Returns InvalidArgument naming `device`, with the accepted names, for any
 // other text.
 absl::StatusOr<DeviceKind> ParseDeviceKind(std::string_view name);
 

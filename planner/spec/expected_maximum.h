@@ -1,4 +1,4 @@
-// The largest of several values that are normally distributed.
+// Computes the expected maximum of several normally distributed values.
 #pragma once
 
 #include <cstdint>

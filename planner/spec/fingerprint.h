@@ -27,7 +27,7 @@ struct Fingerprint {
 };
 
 // Returns the differences of device and machine, each as a phrase such as "driver 570.86 where
-// 580.82 was measured". A fact that one of the fingerprints lacks is no difference.
+// 580.82 was measured". A fact that only one of the fingerprints has is not a difference.
 std::vector<std::string> DifferencesFrom(const Fingerprint& measured, const Fingerprint& found);
 
 }  // namespace meshwright::planner

@@ -26,7 +26,7 @@ enum class AttentionKernel : uint8_t {
 };
 enum class NormKernel : uint8_t { kDefault, kFused, kEager };
 
-// In both tables the default comes first. Conditions may name it; a layout's text may not.
+// In both tables the default comes first. Conditions may name the default; a layout's text may not.
 inline constexpr EnumNames<AttentionKernel, 9> kAttentionKernelNames = {{
     {AttentionKernel::kDefault, "default"},
     {AttentionKernel::kFlash4, "flash4"},
@@ -48,7 +48,7 @@ inline constexpr EnumNames<NormKernel, 3> kNormKernelNames = {{
 std::string_view AttentionKernelName(AttentionKernel kernel);  // "" for kDefault
 std::string_view NormKernelName(NormKernel kernel);            // "" for kDefault
 
-// Return the kernel of a name. They return InvalidArgument about `attn` or `norm`, with the
+// Each parses the name of a kernel. Each returns InvalidArgument naming `attn` or `norm`, with the
 // accepted names, for any other text.
 absl::StatusOr<AttentionKernel> ParseAttentionKernel(std::string_view text);
 absl::StatusOr<NormKernel> ParseNormKernel(std::string_view text);

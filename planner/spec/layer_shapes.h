@@ -16,7 +16,8 @@
 
 namespace meshwright::planner {
 
-// `layers` consecutive layers of one shape: a layer group, or a part of one that is trained alike.
+// `layers` consecutive layers of one shape: a layer group, or those layers of a group that the run
+// trains in the same way.
 struct ShapeRun {
   size_t shape = 0;
   int64_t layers = 0;

@@ -1,8 +1,8 @@
 // ModelSpec is the model to train: a decoder, as a list of layer groups.
 //
 // In a spec that passed Validate() there is at least one group, and each group has at least one
-// layer. A layer has attention, a recurrence, an FFN, or several of these. Every size of a part
-// that a layer has is positive, and the heads of attention are a multiple of its kv_heads.
+// layer. A layer has attention, a recurrence, an FFN, or several of these. The sizes of a layer's
+// components are positive, and attention's number of heads is a multiple of its kv_heads.
 #pragma once
 
 #include <algorithm>
@@ -27,10 +27,10 @@ enum class AttentionKind : uint8_t {
   // before the window stands for several tokens
   kCompressed
 };
-// kSwiGlu and kGeGlu have three matrices: a gate passes SiLU or GELU and scales the other product.
-// The other kinds have two. kReluSquared is the square of ReLU (Nemotron), kXielu is xIELU
-// (Apertus, arXiv 2411.13010). For the backward, kRelu keeps only its result. A layer with kNone
-// has no FFN.
+// kSwiGlu and kGeGlu have three matrices: the gate's product goes through SiLU or GELU and scales
+// the up product. The other kinds have two. kReluSquared is the square of ReLU (Nemotron), kXielu
+// is xIELU (Apertus, arXiv 2411.13010). For the backward, kRelu keeps only the result of ReLU. A
+// layer with kNone has no FFN.
 enum class FfnKind : uint8_t { kSwiGlu, kGelu, kRelu, kGeGlu, kReluSquared, kXielu, kNone };
 inline constexpr EnumNames<FfnKind, 7> kFfnKindNames = {{
     {FfnKind::kSwiGlu, "swiglu"},
@@ -67,10 +67,10 @@ enum class Arrangement : uint8_t {
 // the layer changed.
 enum class StreamKind : uint8_t { kHyperConnections, kUnmixed, kAltUp };
 
-// The factor on attention's result before the output projection: nothing, a sigmoid as wide as the
-// queries (Qwen3-Next), or a sigmoid for each head (Step-3). With kLatent (A.X K2) queries and a
-// sigmoid as wide as the values are both projected from the queries' latent and its norm side by
-// side.
+// The factor on attention's result before the output projection: none, a sigmoid as wide as the
+// queries (Qwen3-Next), or a sigmoid for each head (Step-3). With kLatent (A.X K2), the factor is a
+// sigmoid as wide as the values. This sigmoid and the queries are both projected from the queries'
+// latent, concatenated with a normalised copy of the latent.
 enum class AttentionGate : uint8_t { kNone, kWidth, kHeads, kLatent };
 
 // Sparse attention by an index (DeepSeek-V3.2, arXiv 2512.02556): an indexer scores all keys before
@@ -80,7 +80,7 @@ struct SparseIndex {
   int64_t heads = 0;  // heads of the indexer
   int64_t head_dim = 0;
   bool shared = false;       // the layer uses the keys that an earlier layer's indexer picked
-  int64_t pooled_keys = 0;   // GLM-5-Next: tokens that one index key stands for; 0 for 1
+  int64_t pooled_keys = 0;   // GLM-5-Next: tokens per index key; 0 means 1
   bool from_hidden = false;  // Mistral Large 4: index queries come from the hidden state
 
   bool exists() const { return top_k > 0; }
@@ -118,13 +118,14 @@ struct Attention {
   bool shares_keys = false;      // Gemma 4: the layer reuses an earlier layer's keys and values
   bool values_are_keys = false;  // Gemma 4 (`attention_k_eq_v`): there is no projection of values
   SparseIndex index = {};        // for kLatent, and for kCompressed if an index picks keys
-  // Inkling: scores depend on the distance of the key through `relative_dim` numbers of a query's
-  // head and as many learned numbers for each of `relative_positions` distances; 0 if they do not.
+  // Inkling: scores depend on the key's distance from the query. Each query head has `relative_dim`
+  // numbers for this, and each of `relative_positions` distances has as many learned numbers. Both
+  // are 0 if scores do not depend on the distance.
   int64_t relative_dim = 0;
   int64_t relative_positions = 0;
-  // Convolutions over tokens: of keys and values channel by channel (Inkling), and of queries and
-  // keys channel by channel and then head by head (Zaya, arXiv 2510.04476). Tokens that each sees;
-  // 0 if there is none.
+  // The number of tokens that each convolution over tokens sees; 0 if there is no such convolution.
+  // Inkling convolves keys and values channel by channel. Zaya (arXiv 2510.04476) convolves queries
+  // and keys, first channel by channel and then head by head.
   int64_t key_value_conv = 0;
   int64_t query_key_conv = 0;
   int64_t head_conv = 0;
@@ -149,13 +150,13 @@ enum class RouterScore : uint8_t { kSoftmax, kSigmoid };
 struct Experts {
   int64_t count = 0;  // 0: one FFN serves all tokens
   int64_t top_k = 0;
-  int64_t shared_hidden = 0;  // width of a parallel FFN that every token passes; 0 if none
-  bool shared_gate = false;   // Qwen2-MoE: a gate of the hidden state weighs its result
+  int64_t shared_hidden = 0;  // width of a parallel FFN for all tokens; 0 if none
+  bool shared_gate = false;   // Qwen2-MoE: a gate weighs the result of this FFN
   RouterScore score = RouterScore::kSoftmax;
   bool router_bias = false;     // GPT-OSS: bias of the router's projection
   bool selection_bias = false;  // DeepSeek-V3: only for picking experts; no gradients train it
-  // Width of the latent that the experts work on (Nemotron 3 Super). Two projections, which every
-  // token passes, lead to it and back. 0 if the experts work on the hidden state.
+  // Width of the latent that the experts work on (Nemotron 3 Super). Two projections, which are
+  // applied to every token, lead to the latent and back. 0 if the experts work on the hidden state.
   int64_t latent = 0;
   bool latent_norms =
       false;  // Muse Spark: a norm before and one after the experts, over the latent
@@ -180,8 +181,8 @@ struct Experts {
   int64_t group_best() const {
     return score == RouterScore::kSigmoid ? std::min<int64_t>(2, count / groups) : 1;
   }
-  // Returns how many slots of a sequence one expert takes under its capacity factor. A slot is one
-  // of the top_k picks of a token.
+  // Returns how many of a sequence's slots one expert accepts under the capacity factor. A slot is
+  // one of the top_k picks of a token.
   int64_t capacity(int64_t seq_len) const;
 
   friend bool operator==(const Experts&, const Experts&) = default;
@@ -202,7 +203,7 @@ struct Ffn {
   bool exists() const { return kind != FfnKind::kNone; }
   bool gated() const { return IsGated(kind); }
   bool has_experts() const { return experts.count > 0; }
-  // Returns the width of the FFN that every token passes.
+  // Returns the width of the FFN that is applied to every token.
   int64_t dense_hidden() const { return has_experts() ? experts.shared_hidden : hidden; }
 
   friend bool operator==(const Ffn&, const Ffn&) = default;
@@ -217,11 +218,11 @@ inline constexpr Ffn kNoFfn{.kind = FfnKind::kNone};
 // layer's recurrence.
 struct SharedBlock {
   bool runs = false;          // whether the layer has such a block
-  bool owns_weights = false;  // whether it is the first layer that runs the block's weights
-  // The rank of low-rank matrices of the layer's own beside the FFN's first product; 0 if there are
+  bool owns_weights = false;  // whether this layer is the first that runs the block's weights
+  // The rank of the layer's own low-rank matrices beside the FFN's first product; 0 if there are
   // none.
   int64_t adapter_rank = 0;
-  bool adapts_attention = false;  // whether there are also such matrices beside q, k and v
+  bool adapts_attention = false;  // whether q, k and v have such matrices too
 
   friend bool operator==(const SharedBlock&, const SharedBlock&) = default;
 };
@@ -244,8 +245,9 @@ struct LayerGroup {
   friend bool operator==(const LayerGroup&, const LayerGroup&) = default;
 };
 
-// A key of a config.json, with its value. It changes what a model computes but neither the model's
-// memory nor its step time: a multiplier, a soft cap, a scaling of positions.
+// A key of a config.json, with its value. The key changes what a model computes, but neither the
+// model's memory nor its step time. Examples are a multiplier, a soft cap and a scaling of
+// positions.
 struct SetAsideKey {
   std::string key;
   std::string value;
@@ -253,8 +255,8 @@ struct SetAsideKey {
   friend bool operator==(const SetAsideKey&, const SetAsideKey&) = default;
 };
 
-// Names a part of a model (planner/profile/model_part.h), the key of the config.json that asks for
-// the part, as the file spells it, and the key's value.
+// Names a part of a model (planner/profile/model_part.h), and the key of the config.json that
+// requires this part, with the key's value. The key is spelled as in the file.
 struct PartKey {
   std::string part;
   std::string key;
@@ -265,7 +267,7 @@ struct PartKey {
 // them.
 struct FileKeys {
   std::string model_type;
-  std::vector<PartKey> of_parts;  // a part that only the model_type asks for is not among them
+  std::vector<PartKey> of_parts;  // without parts that only the model_type requires
 
   friend bool operator==(const FileKeys& /*a*/, const FileKeys& /*b*/) { return true; }
 };
@@ -290,13 +292,13 @@ struct ModelSpec {
   // hidden] and uses the head once more (DeepSeek-V3, arXiv 2412.19437, section 2.2).
   int64_t mtp_layers = 0;
   // The shape of each of these layers, with count 1; if absent, the shape of the last group. In
-  // Nemotron 3 this shape has both attention and experts, though each other layer has only one of
-  // them.
+  // Nemotron 3 this shape has both attention and experts, although every other layer of the model
+  // has only one of them.
   std::optional<LayerGroup> mtp_layer = std::nullopt;
   int64_t residual_streams = 1;  // the width of the residual stream in hidden states
   StreamKind stream_kind = StreamKind::kHyperConnections;
-  // Inkling: tokens that a convolution of each half's result sees, channel by channel; 0 if there
-  // is none.
+  // Inkling convolves the results of attention and of the FFN over tokens, channel by channel. The
+  // number of tokens that each convolution sees; 0 if there are no such convolutions.
   int64_t branch_conv = 0;
   // A.X K2: the rank of the gate on the result of attention's norm, and of the FFN's norm if the
   // FFN has experts; 0 if there is none.
@@ -312,13 +314,13 @@ struct ModelSpec {
   int64_t layer_input_vocab = 0;
   std::vector<LayerGroup> groups;
   std::vector<Tower> towers;           // encoders beside the language model; they train too
-  std::vector<SetAsideKey> set_aside;  // keys that launch flags would also have to give
-  FileKeys file;                       // only for refusals, which name keys
+  std::vector<SetAsideKey> set_aside;  // keys that launch flags would also have to set
+  FileKeys file;                       // only for error messages, which name keys
 
   int64_t layers() const;
   bool has_experts() const;
-  // Return the attention and the FFN of the first layer that has one; kNoAttention and kNoFfn if
-  // none has.
+  // Return the attention of the first layer that has attention, and the FFN of the first layer that
+  // has an FFN; kNoAttention or kNoFfn if no layer has one.
   const Attention& FirstAttention() const;
   const Ffn& FirstFfn() const;
   // Returns the shape of the multi-token-prediction (MTP) layers.

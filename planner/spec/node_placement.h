@@ -15,8 +15,8 @@ struct NodePlacement {
   bool fills_last() const { return on_last == per_node; }
 };
 
-// Returns the placement of a run. A run smaller than a node is one node of its size. REQUIRES: both
-// arguments are positive.
+// Returns the placement of a run. A run that is smaller than a node counts as one node of the run's
+// size. REQUIRES: both arguments are positive.
 constexpr NodePlacement FillNodes(int64_t devices, int64_t devices_per_node) {
   const int64_t per_node = std::min(devices, devices_per_node);
   const int64_t nodes = (devices + per_node - 1) / per_node;

@@ -1,9 +1,9 @@
 // NumberFormats gives the number format of everything that a training step stores, keeps,
 // multiplies, adds up and sends.
 //
-// A training spec names a precision, one word for all formats. NumberFormatsOf() says what that
-// word means, and every size in bytes follows from the formats. If a framework holds gradients, or
-// reduces them, in another format, its profile gives the bytes.
+// A training spec names a precision, one word for all formats. NumberFormatsOf() maps that word to
+// formats, and every size in bytes follows from the formats. If a framework holds or reduces
+// gradients in a different format, its profile gives their bytes.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ enum class Precision : uint8_t {
 
 std::string_view PrecisionName(Precision precision);
 // Parses "bf16", "fp16", "fp32", "fp64", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8" or
-// "nvfp4". Returns InvalidArgument about `dtype` for any other text.
+// "nvfp4". Returns InvalidArgument naming `dtype` for any other text.
 absl::StatusOr<Precision> ParsePrecision(std::string_view text);
 
 // The format of both factors of a matmul, by the pass that multiplies them.

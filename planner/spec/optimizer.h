@@ -31,8 +31,8 @@ struct Optimizer {
   // Newton-Schulz iterations that turn the momentum of a block's whole matrix into the nearest
   // orthogonal matrix. 0 if the update needs no whole matrix.
   int32_t orthogonal_iterations = 0;
-  // Whether the states without the master copy lie in memory that the driver pages to the host
-  // where the device is full (planner/memory/rank_memory.h).
+  // Whether the states, except for the master copy, lie in memory that the driver pages to the host
+  // if the device is full (planner/memory/rank_memory.h).
   bool paged = false;
 
   bool orthogonalises() const { return orthogonal_iterations > 0; }
@@ -69,7 +69,8 @@ inline constexpr Optimizer kLion = {
 
 // Adafactor without momentum (Shazeer and Stern, arXiv 1804.04235). The second moment of a matrix
 // is a number for each row and each column, too few to count. An update reads the gradient twice,
-// first for the sums of rows and columns, and the master weight: 2 * 4 + (4 + 4) + 2.
+// the first time for the sums of rows and columns. It reads and writes the master weight, and
+// writes the weight: 2 * 4 + (4 + 4) + 2.
 inline constexpr UpdateRule kFactoredRule = {.states = 0, .traffic_bytes = 18.0};
 inline constexpr Optimizer kAdafactor = {.name = "adafactor",
                                          .matrices = kFactoredRule,
@@ -87,7 +88,7 @@ inline constexpr Optimizer kPagedAdamW = {.name = "paged-adamw",
 inline constexpr std::array kOptimizers = {kAdamW, kMuon, kSgd, kLion, kAdafactor, kPagedAdamW};
 
 constexpr std::string_view OptimizerName(const Optimizer& optimizer) { return optimizer.name; }
-// Parses a name of kOptimizers. Returns InvalidArgument about `optimizer` for any other text.
+// Parses a name of kOptimizers. Returns InvalidArgument naming `optimizer` for any other text.
 absl::StatusOr<Optimizer> ParseOptimizer(std::string_view text);
 
 }  // namespace meshwright::planner

@@ -6,8 +6,9 @@
 //   states=bf16,master=none+grad=bf16+m=int8+v=int8
 //   loss
 //
-// A value that is itself a list has + in place of the comma of the option's own flag, because a
-// comma starts the next value. Without values, the search tries RunOption::search_values.
+// The option's own flag separates the items of a value with commas. --search takes + in their
+// place, because a comma starts the next value. Without values, the search tries
+// RunOption::search_values.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +40,7 @@ const std::vector<std::string_view>& SearchableOptions();
 std::string OptionText(std::string_view name, const TrainingSpec& training);
 // Returns the option's default value. REQUIRES: as OptionText().
 std::string DefaultOptionText(std::string_view name);
-// Returns the options that do not have their default, with their values.
+// Returns the options whose values are not the defaults, with their values.
 OptionValues ChangedOptions(const TrainingSpec& training);
 // Returns the values that an option accepts, as --help shows them. REQUIRES: as OptionText().
 std::string OptionTakes(std::string_view name);
@@ -52,14 +53,14 @@ absl::Status SetOption(std::string_view field, std::string_view name, std::strin
 struct SearchedOption {
   std::string_view name;  // static storage
   std::vector<std::string> values;
-  bool is_listed = true;  // false if the values are the table's, not the user's
+  bool is_listed = true;  // false if the table gave the values, not the user
 
   friend bool operator==(const SearchedOption&, const SearchedOption&) = default;
 };
 
-// Parses texts as --search takes them, each with one option. Returns InvalidArgument about `field`,
-// with what would be accepted, for an option that can't be searched or occurs twice. Returns
-// InvalidArgument about the option for a value that it does not take.
+// Parses texts as --search takes them, each with one option. Returns InvalidArgument naming
+// `field`, with what would be accepted, for an option that can't be searched or occurs twice.
+// Returns InvalidArgument naming the option for a value that it does not take.
 absl::StatusOr<std::vector<SearchedOption>> ParseSearchedOptions(
     std::string_view field, const std::vector<std::string>& texts);
 
@@ -67,14 +68,14 @@ struct OptionChoice {
   RunOptions options;
   Optimizer optimizer = kAdamW;
   OptionValues values;  // values of every option that is searched
-  // The number of `values` that differ from the query's own.
+  // The number of `values` that differ from the training's own.
   int32_t changed = 0;
 
   friend bool operator==(const OptionChoice&, const OptionChoice&) = default;
 };
 
 // Returns every combination of the values; those of the last option vary fastest. All other options
-// have the values of `own`. Without options there is no combination. Returns InvalidArgument about
+// have the values of `own`. Without options there is no combination. Returns InvalidArgument naming
 // `field` if there are more than kMostOptionChoices combinations.
 absl::StatusOr<std::vector<OptionChoice>> CombineOptions(std::string_view field,
                                                          const std::vector<SearchedOption>& options,
@@ -95,7 +96,7 @@ struct OptionSaving {
 };
 
 // Returns the values of the table that take less memory (RunOption::saving_values). Values of one
-// option are together, and the one that changes the training least comes first. Options that are
+// option are adjacent, and the value that changes the training least comes first. Options that are
 // not at their default in `own` are the user's decision and are left out.
 std::vector<OptionSaving> OptionSavings(const TrainingSpec& own);
 
@@ -105,8 +106,8 @@ std::string EffectOf(const OptionValues& values);
 // Returns what differs between the defaults and the values, such as "loss plain -> chunked:8".
 std::vector<std::string> DescribeOptions(const OptionValues& values);
 
-// Sorts values into the order of SearchableOptions(). Values from a message's map, for example,
-// come in another order.
+// Sorts values into the order of SearchableOptions(). Values from a map of a message, for example,
+// have a different order.
 void SortOptions(OptionValues& values);
 
 }  // namespace meshwright::planner

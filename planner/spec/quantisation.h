@@ -13,8 +13,8 @@ namespace meshwright::planner {
 struct Quantisation {
   // The format of both factors in every pass; kBf16 if the precision quantises nothing.
   NumberFormat products = NumberFormat::kBf16;
-  // Bytes per element of a product's input that is kept for backward, including the element's part
-  // of a scale.
+  // Bytes per element of a product's input that is kept for backward, including the element's share
+  // of its scale.
   double kept_bytes = 2.0;
   // Bytes per element of a block's matrices, in addition to the 16-bit weight. There are two
   // copies: one for the forward product, and a transposed one for the input gradient.
@@ -22,10 +22,11 @@ struct Quantisation {
   // If true, each block of a tensor has a scale, stored in a separate tensor.
   bool scales_blocks = false;
   // If true, the device applies the scales of the blocks inside the product. Devices with fp4
-  // products do so; older ones have no such products.
+  // products apply scales in this way; older devices have no such products.
   bool scales_in_product = false;
-  // Whether the inputs of experts are cast expert by expert: scales of blocks, and scales that
-  // follow from a tensor's own largest element. Scales that are known before serve all experts.
+  // Whether the inputs of experts are cast expert by expert. They are if each block has a scale, or
+  // if a scale follows from the tensor's own largest element. A scale that is known in advance
+  // serves all experts in one cast.
   bool casts_by_expert = false;
 
   constexpr bool narrows() const { return products != NumberFormat::kBf16; }
@@ -35,8 +36,9 @@ struct Quantisation {
 
 // Returns the quantisation of a precision, after Transformer Engine's recipes. Delayed and current
 // scaling have one scale per tensor. Blockwise has an fp32 scale for each 1 x 128 block of an
-// activation and each 128 x 128 block of a weight. mxfp8 has a byte for each 1 x 32 block (OCP
-// Microscaling Formats 1.0). nvfp4 has a byte for each 1 x 16 block, and two elements per byte.
+// activation and each 128 x 128 block of a weight. mxfp8 has a scale of one byte for each 1 x 32
+// block (OCP Microscaling Formats 1.0). nvfp4 has a scale of one byte for each 1 x 16 block, and
+// two elements per byte.
 constexpr Quantisation QuantisationOf(Precision precision) {
   const auto in = [](NumberFormat products, double kept_bytes, double copy_bytes) {
     return Quantisation{

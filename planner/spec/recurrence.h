@@ -1,6 +1,7 @@
 // Recurrence is a mixer of a layer's tokens whose state has a fixed size: linear attention, a
 // state-space model, or a short convolution. A layer has a recurrence in place of attention, or
-// both on the same input (Falcon-H1). Its cost grows linearly with the length of a sequence.
+// both on the same input (Falcon-H1). The cost of a recurrence grows linearly with the length of a
+// sequence.
 //
 // Parameters are counted as in transformers 5.24.
 #pragma once

@@ -1,5 +1,5 @@
-// RopeScaling changes the frequencies of a rotary embedding, so that a model reads longer sequences
-// than it was first trained on.
+// RopeScaling changes the frequencies of a rotary embedding, so that a model can read sequences
+// longer than those on which it was first trained.
 //
 // It holds the keys of config.json's rope_scaling, for the kinds that Meshwright plans and runs.
 #pragma once
@@ -20,7 +20,7 @@ enum class RopeScalingKind : uint8_t {
 
 // Returns a rope_type: "default", "linear" or "llama3".
 std::string_view RopeScalingName(RopeScalingKind kind);
-// Parses a rope_type. Returns InvalidArgument about `field` for any other name.
+// Parses a rope_type. Returns InvalidArgument naming `field` for any other name.
 absl::StatusOr<RopeScalingKind> ParseRopeScalingKind(std::string_view field, std::string_view name);
 
 struct RopeScaling {

@@ -1,5 +1,5 @@
-// kRunOptions is the table of a run's options. The code of flags, requests, messages and answers
-// loops over it.
+// kRunOptions is the table of a run's options. The code that handles flags, requests, protobuf
+// messages and answers loops over this table.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ struct RunOption {
   // The values that --search tries if the user lists none, in the grammar of --search
   // (planner/spec/option_choice.h). Empty: a search can't vary the option.
   std::string_view search_values = {};
-  // These values take less memory than the default; their grammar is the same. The value that
-  // changes the training least comes first. These values are tried if a layout does not fit
+  // Values that take less memory than the default, in the same grammar. The value that changes the
+  // training least comes first. These values are tried if a layout does not fit
   // (planner/search/neighbours.h).
   std::string_view saving_values = {};
   // The effect of `saving_values` on the training's result, as the predicate of a sentence. Empty:

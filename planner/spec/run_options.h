@@ -56,15 +56,15 @@ enum class CudaGraphs : uint8_t { kDefault, kNone, kAttention, kLayer, kIteratio
 // The library or collective that sends tokens to their experts.
 enum class Dispatcher : uint8_t { kDefault, kAllToAll, kAllGather, kDeepEp, kHybridEp };
 
-// Whether ZeRO divides the states of experts over the ranks that hold the same experts, as it
-// divides other states, or leaves whole copies on these ranks.
+// Whether ZeRO divides the states of experts over the ranks that hold the same experts, or leaves a
+// whole copy on each of these ranks.
 enum class ExpertStates : uint8_t { kSharded, kReplicated };
 
 struct RunOptions {
   StateFormats states = {};
-  // The number of parts of the tokens for which the head's product, the loss and their gradients
-  // are computed one after another. 1: the framework's own loss, over all tokens at once; 0: the
-  // number that a fused linear cross entropy uses (LossChunks()).
+  // The number of chunks of tokens. The head's product, the loss and their gradients are computed
+  // chunk by chunk. 1: the framework's own loss, over all tokens at once; 0: the number of chunks
+  // that a fused linear cross entropy uses (LossChunks()).
   int32_t loss_chunks = 1;
   // The mean length in tokens of the documents that a sequence is packed from. A token attends only
   // to its own document. 0: a sequence is one document.
@@ -81,9 +81,9 @@ struct RunOptions {
   friend bool operator==(const RunOptions&, const RunOptions&) = default;
 };
 
-// Returns the number of parts in which the loss is computed. A fused linear cross entropy chooses
-// it so that the logits of one part are about as large as the hidden states of all tokens (Liger,
-// arXiv 2410.10989).
+// Returns the number of chunks of tokens in which the loss is computed. A fused linear cross
+// entropy chooses it so that the logits of one chunk are about as large as the hidden states of all
+// tokens (Liger, arXiv 2410.10989).
 constexpr int64_t LossChunks(const RunOptions& options, int64_t vocab, int64_t hidden) {
   return options.loss_chunks > 0 ? options.loss_chunks : (vocab + hidden - 1) / hidden;
 }

@@ -16,7 +16,7 @@ inline constexpr int64_t kMostTokensOfAnImage = 16384;
 enum class TowerNorm : uint8_t {
   kLayer,       // LayerNorm with biases (Qwen3-VL, SigLIP, Kimi)
   kRms,         // RMSNorm (Qwen2.5-VL, Pixtral)
-  kRmsSandwich  // RMSNorm before and after each half, and over heads of q and k (Gemma 4)
+  kRmsSandwich  // RMSNorm before and after attention and FFN, and over heads of q and k (Gemma 4)
 };
 
 // A matrix of the projector.
@@ -42,17 +42,19 @@ struct Tower {
   int64_t positions = 0;  // rows of learned tables of positions
   int64_t patches_per_token = 1;
   int64_t tokens_per_image = 0;  // tokens of the language model; 0 if images differ in size
-  // Layers in which a patch sees only the `window` patches of its window, not all of its image.
+  // The number of layers in which a patch sees only the `window` patches of its window, not all
+  // patches of its image.
   int64_t windowed_layers = 0;
   int64_t window = 0;
   std::vector<TowerProjection> projector = {};
   int64_t norm_elements = 0;  // elements of the norms outside of the blocks
 
-  // Returns the patches that become `tokens` tokens of the language model.
+  // Returns the number of patches that become `tokens` tokens of the language model.
   int64_t Patches(int64_t tokens) const { return tokens * patches_per_token; }
   // Returns how many patches a patch sees on average over the layers, if a sequence has `tokens`
-  // tokens of images. An image has tokens_per_image tokens. If this is 0, the sequence has one
-  // image, or several of kMostTokensOfAnImage tokens.
+  // tokens of images. An image has tokens_per_image tokens. If tokens_per_image is 0, the sequence
+  // has one image of at most kMostTokensOfAnImage tokens, or several of kMostTokensOfAnImage tokens
+  // each.
   int64_t KeysSeen(int64_t tokens) const {
     const int64_t of_image =
         Patches(std::min(tokens, tokens_per_image > 0 ? tokens_per_image : kMostTokensOfAnImage));

@@ -61,8 +61,8 @@ struct Adapter {
 // The way in which a run trains the weights of a unit.
 enum class UnitTraining : uint8_t {
   kTrained,
-  kFrozen,          // the weights stay; gradients pass through to a unit that trains
-  kWithoutBackward  // the weights stay, and nothing before the unit trains
+  kFrozen,          // the weights are frozen; gradients pass on to an earlier unit that trains
+  kWithoutBackward  // the weights are frozen, and no earlier unit trains
 };
 
 struct TrainedParts {
@@ -76,7 +76,7 @@ struct TrainedParts {
   bool all() const { return *this == TrainedParts(); }
   bool freezes_layers() const { return first_frozen < end_frozen; }
 
-  // Return how the run trains a unit. `has_towers` is whether the model has towers.
+  // Each returns how the run trains a unit. `has_towers` says whether the model has towers.
   UnitTraining OfTowers() const;     // patches, blocks and norms
   UnitTraining OfProjector() const;  // the projector of a tower
   UnitTraining OfEmbedding() const;
@@ -87,12 +87,12 @@ struct TrainedParts {
 };
 
 // Returns the text that ParseTrainedParts() takes, such as "full", "lora:16:q_proj,v_proj" or
-// "frozen:tower,layers=0..15". Layers are counted from 0, and the last one is among them.
+// "frozen:tower,layers=0..15". Layers are counted from 0, and a range includes its last layer.
 std::string TrainedPartsText(const TrainedParts& parts);
 
 // Parses full, lora:RANK[:TARGETS], qlora:RANK[:TARGETS], dora:RANK[:TARGETS] and frozen:PARTS. The
 // default rank is Adapter::kDefaultRank, and the default targets are kAllLinear. Returns
-// InvalidArgument about `train`, with what is accepted, for any other text.
+// InvalidArgument naming `train`, with what is accepted, for any other text.
 absl::StatusOr<TrainedParts> ParseTrainedParts(std::string_view text);
 
 // Returns the name of a target in PEFT's target_modules, such as "q_proj"; "" for kOtherLinear,

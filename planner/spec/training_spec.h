@@ -22,11 +22,12 @@ struct TrainingSpec {
   int64_t seq_len = 0;       // tokens per sequence
   int64_t global_batch = 0;  // sequences per optimizer step, over all devices
   Precision precision = Precision::kBf16;
-  // The precision of everything except the products that a recipe quantises. This precision is bf16
-  // for users. Tests that compare sums without rounding use a wider one.
+  // The precision of everything except the products that a recipe quantises. It is bf16, except in
+  // tests that compare sums without rounding, which use a wider precision.
   Precision around_products = Precision::kBf16;
   Optimizer optimizer = kAdamW;
-  // Tokens of the fullest rank's experts, divided by the mean over ranks; 1 if routing is balanced.
+  // The tokens that go to the experts of the rank with the most such tokens, divided by the mean
+  // over ranks; 1 if routing is balanced.
   double expert_load = 1.0;
   Routing routing = Routing::kBalanced;
   int64_t media_tokens = 0;  // tokens per sequence that stand for images; 0 without a tower

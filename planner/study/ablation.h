@@ -1,5 +1,5 @@
-// Ablation measures what one choice of a layout, or of its kernels, is worth. It compares the
-// fastest layouts under each value of that choice, with everything else free.
+// Ablation measures how much throughput one choice of a layout, or of its kernels, gains. It
+// compares the fastest layouts under each value of that choice, with everything else free.
 //
 // The choices and recommendations are those of Hagemann et al. (arXiv 2311.05610). The paper held
 // the rest of a layout fixed; here the rest is optimised again for each value.
@@ -26,7 +26,7 @@ struct Arm {
 };
 
 enum class Verdict : uint8_t {
-  kOpen,         // the recommended arms, or the others, have no layout
+  kOpen,         // no recommended arm has a layout, or no other arm has one
   kHolds,        // the fastest recommended arm is faster than all others
   kTies,         // the difference is less than the estimate can tell
   kDoesNotHold,  // another arm is faster than all recommended ones
@@ -56,8 +56,8 @@ struct Ablation {
 using StudyProgress = std::function<void(int64_t done, int64_t of)>;
 
 // Runs the request's search under each value of each choice. The request's `where` applies to every
-// search. A difference of throughput up to the share `within` is a tie. A value without a layout is
-// part of the answer. The returned errors are those of Search() for the whole space.
+// search. A difference of throughput up to the share `within` is a tie. A value under which no
+// layout fits is still listed in the answer. Returns the errors of Search() for the whole space.
 absl::StatusOr<std::vector<Ablation>> Study(const SearchRequest& request, double within,
                                             const StudyProgress& progress = {});
 

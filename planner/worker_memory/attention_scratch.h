@@ -1,5 +1,5 @@
 // Computes the bytes that one call of fused attention's backward holds in Meshwright's own worker,
-// in addition to what it reads and returns.
+// in addition to the call's inputs and results.
 //
 // On CUDA the allocator rounds every tensor up to 512 bytes, which is not counted here. The bytes
 // that a kernel launch takes are unknown and therefore not counted.
@@ -12,8 +12,8 @@
 namespace meshwright::planner {
 
 // Returns whether one call computes all query heads, as the kernels in bf16 do. The kernel in fp32
-// needs as many key heads as query heads. The query heads that share a key head are then computed
-// one after another.
+// needs as many key heads as query heads, so query heads that share a key head are computed in
+// separate calls, one after another.
 bool TakesAllQueryHeads(const BlockShape& shape);
 
 // Returns the bytes of one call on `queries` queries and `keys` keys of each sequence. On CUDA this

@@ -3,17 +3,18 @@
 // operator that reads it.
 //
 // The list says what each operator returns, saves and frees. WorkspaceBytes() says what an operator
-// holds in addition while it runs. executor/worker/model runs the operators in this order:
+// holds in addition while it runs. A part of the list is a norm and everything after it up to the
+// residual stream. executor/worker/model runs the operators of a part in this order:
 //
 //   forward            In list order. A result is freed when the next result exists, unless it is
 //                      saved. Tensors that recompute does not keep are freed at the end of the
 //                      part.
-//   recompute          The marked operators, in list order, up to the last one that makes anything
-//                      saved.
+//   recompute          The marked operators, in list order, up to the last one that makes a saved
+//                      tensor.
 //   branches           The experts and the FFN beside them read the output of one norm. A forward
 //                      holds the result of the first branch while the second runs. A backward goes
-//                      through the second branch first. It holds that branch's gradient of the
-//                      norm's output while it goes through the first.
+//                      through the second branch first, and holds the gradient of the norm's output
+//                      from this branch while it goes through the first branch.
 //   input gradients    In reverse order. The incoming gradient is held until the operator of the
 //                      norm, which adds it to the norm's input gradient.
 //   weight gradients   A projection's weight gradient waits. It is computed right before the input

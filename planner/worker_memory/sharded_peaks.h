@@ -1,10 +1,10 @@
-// ShardedPeaks computes the most bytes that an action holds simultaneously under ZeRO 2 and 3
-// without layered accumulation. These bytes include the transient states
+// ShardedPeaks computes the maximum number of bytes that an action holds simultaneously under ZeRO
+// 2 and 3 without layered accumulation. These bytes include the transient states
 // (planner/worker_memory/transient_states.h).
 //
 // The peak depends on the action, on the buckets that earlier actions left under reduction, and on
-// the weights that the next action begins with. A schedule repeats only a few such cases, so each
-// case is computed once.
+// the weights that are gathered for the next action. A schedule repeats only a few such cases, so
+// each case is computed once.
 #pragma once
 
 #include <cstdint>

@@ -4,9 +4,9 @@
 //
 // The rank's actions decide what is held, by the worker's rules.
 // executor/worker/state/gradient_reducer.h has the rules for buckets,
-// planner/schedule/weight_gathers.h the rules for weights. A bucket that is open or under reduction
-// is held until a later bucket opens. The last two buckets are therefore also held during the
-// forwards that follow.
+// planner/schedule/weight_gathers.h the rules for weights. A bucket is held until the second bucket
+// after it opens. Forwards open no buckets, so the last two buckets of a backward are also held
+// during the forwards that follow.
 #pragma once
 
 #include <algorithm>

@@ -11,14 +11,14 @@ namespace meshwright::planner {
 
 // The bytes that one micro-batch takes in one block.
 struct WorkerBlockBytes {
-  // The moment at which a forward of the block, or a half of its backward, holds the most. `kept`
-  // are the bytes that the block keeps after the forward, or at the beginning of the half.
+  // The moment at which a forward of the block, or one of the Halves of its backward, holds the
+  // most bytes. `kept` is what the block keeps after the forward, or at the beginning of the half.
   // `workspace` is everything else that is held at that moment, including the incoming gradient.
   struct Moment {
     int64_t kept = 0;
     int64_t workspace = 0;
   };
-  // The two halves, in the order in which a backward runs them.
+  // The two halves of a backward, in the order in which it runs them.
   struct Halves {
     Moment ffn = {};
     Moment attention = {};

@@ -1,10 +1,10 @@
 // Computes the bytes that a matrix product of Meshwright's own worker holds while it is computed,
 // in addition to its operands and its result.
 //
-// Only bf16 products on a CPU hold such bytes. ATen makes an fp32 copy of the product, so the
-// worker computes the product in pieces. The bytes are those of oneDNN's kernels for AVX-512;
-// without these kernels a run takes less memory, by up to 15 % in models of a few MB. On CUDA,
-// cuBLAS holds its workspace throughout a run, so it is counted once per rank
+// Only bf16 products on a CPU hold such bytes. ATen makes an fp32 copy of the product. To keep this
+// copy small, the worker computes the product in pieces. The bytes are those of oneDNN's kernels
+// for AVX-512; without these kernels a run takes less memory, by up to 15 % in models of a few MB.
+// On CUDA, cuBLAS holds its workspace throughout a run, so it is counted once per rank
 // (ExactMemory::LibraryBytes(), planner/memory/exact_memory.h) and not here.
 #pragma once
 

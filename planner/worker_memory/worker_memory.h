@@ -11,23 +11,23 @@
 //   always                A RoPE table of seq_len / cp rows of head_dim numbers. On the last stage,
 //                         a loss accumulator of 8 bytes. If routing is learned, a number for each
 //                         expert of layers with selection biases.
-//   offloaded layers      What a block keeps leaves the device at the end of its forward. It is
-//                         back right before the block's backward, or right before the input part of
-//                         a split backward. What the input part leaves for the weight part stays on
-//                         the device.
+//   offloaded layers      The tensors that a block keeps leave the device at the end of the block's
+//                         forward. They are back right before the block's backward, or right before
+//                         the input part of a split backward. The tensors that the input part
+//                         leaves for the weight part stay on the device.
 //   messages              Each has the size of the rank's part of the residual stream. A message
 //                         that was sent is held until OpenSends() later actions that send on its
 //                         lane have computed, or until the step ends. The buffer of the next
 //                         message to receive is held as long as there is such a message. A message
 //                         to another chunk of the same rank is held until that chunk takes it.
 //   ZeRO 2 and 3          Buckets of a unit's gradients in the accumulator type, padded as in
-//                         planner/worker_memory/unit_shards.h. Two buckets are held: the one that a
-//                         part of an action fills, and the one before it. The latter is under
-//                         reduction, and is held until a later bucket opens. Under layered
+//                         planner/worker_memory/unit_shards.h. Two buckets are held: the bucket
+//                         that a part of an action fills, and the previous bucket, which is under
+//                         reduction and is freed when the next bucket opens. Under layered
 //                         accumulation a chunk's buckets and one more are held.
 //   ZeRO 3                Gathered weights of the unit in use and of the next unit. Under layered
-//                         accumulation, those of a chunk's units and of the next chunk's first
-//                         unit.
+//                         accumulation, gathered weights of all units of a chunk and of the first
+//                         unit of the next chunk.
 //
 // AdamW updates weights in place, and needs only 8 KiB of sums for the norm of the gradients
 // (kGradientNormBytes). Selection biases are updated in place, and need a count of 8 bytes each
@@ -86,7 +86,7 @@ struct WorkerRun {
   int32_t group = 0;
   bool offloaded = false;  // between forward and backward the kept bytes are on the host
 
-  // Return the bytes that one block keeps between forward and backward.
+  // Each returns the bytes that one block keeps there between forward and backward.
   int64_t kept_on_device() const { return offloaded ? 0 : block.kept; }
   int64_t kept_on_host() const { return offloaded ? block.kept : 0; }
 };
@@ -127,7 +127,7 @@ class WorkerStages {
     WorkerBlockBytes other;
   };
 
-  // Returns how many blocks at the start of a chunk differ from its others.
+  // Returns how many blocks at the start of a chunk differ from the chunk's other blocks.
   int64_t FirstLayers() const {
     return layout_.recompute == Recompute::kBlock ? layout_.recompute_layers : 0;
   }
@@ -142,7 +142,7 @@ class WorkerStages {
 inline constexpr int64_t kEmbeddingPart = -1;
 inline int64_t HeadPart(const WorkerStageBytes& stage) { return stage.layers; }
 
-// Returns the shape's number of a block. REQUIRES: 0 <= block < stage.layers.
+// Returns the number of a block's shape. REQUIRES: 0 <= block < stage.layers.
 int32_t GroupOf(const WorkerStageBytes& stage, int64_t block);
 
 // Calls visit(part) in the order in which the action computes. The input part of a backward skips

@@ -1,6 +1,6 @@
 // Computes the bytes that Meshwright's own worker holds while it computes a product with factors in
-// E4M3, in addition to the product's inputs and result. These are the factors that are quantised
-// only for this product, and the product's scratch memory.
+// E4M3, in addition to the product's inputs and result. These bytes are the factors that are
+// quantised only for this product, and the product's scratch memory.
 //
 // A CPU has no such products. The worker widens a piece of each factor to fp32, or to fp64 if sums
 // are in fp64. It multiplies the two pieces into a piece of the result, which it then rounds or

@@ -2,8 +2,9 @@
 //
 // A server with TLS authenticates every call: by the token in the call's metadata or, without one,
 // by the certificate of its connection. A plain-text server listens on loopback only and
-// authenticates nobody. Calls over HTTP/1.1 pass the same functions (server/gateway); their
-// callers are introduced to the services of this process.
+// authenticates nobody. The gateway checks calls over HTTP/1.1 by the same functions
+// (server/gateway). It then makes the call inside this process, with an introduction that
+// identifies the caller.
 //
 // Callers may rely on: a token is valid from its creation until it expires or is revoked. This also
 // holds for tokens that another process creates or revokes while the server runs. A certificate is
@@ -42,7 +43,7 @@ struct Caller {
   std::string name;        // the token's name, or the name in the certificate
   std::string agent;       // the agent to which the credentials belong; set for the role agent only
   std::string token_hash;  // set only if the caller used a token
-  // The end of the certificate; the end of a token is in the database.
+  // The time at which the certificate expires. A token's expiry is in the database.
   absl::Time end = absl::InfiniteFuture();
 
   // Returns the caller as events name it: "token ann", "certificate ann".
@@ -54,9 +55,10 @@ struct Caller {
 // for a URI with another scheme, and Unauthenticated if ROLE or NAME is not valid.
 absl::StatusOr<std::optional<Caller>> CallerOfUri(std::string_view uri);
 
-// What a call shows of its caller. The texts have to outlive the calls that get them.
+// The credentials that came with a call. The memory behind the views must outlive every function
+// that gets them.
 struct Credentials {
-  // The values of the field `authorization`.
+  // The values of the metadata or header field `authorization`.
   std::vector<std::string_view> authorization;
   // Whether the connection has a certificate that the client CA verified.
   bool has_certificate = false;
@@ -64,20 +66,21 @@ struct Credentials {
   std::string_view certificate_pem;
 };
 
-// The metadata of a call in this process that names an introduced caller.
+// The metadata key under which a call inside this process carries the secret of an Introduction.
 inline constexpr char kIntroduction[] = "meshwright-introduction";
 
 class Access {
  public:
   using Metadata = std::multimap<grpc::string_ref, grpc::string_ref>;
 
-  // Introduces a caller to the services, for as long as it exists.
+  // While an Introduction exists, calls inside this process that carry its secret count as its
+  // caller's.
   class Introduction {
    public:
     ~Introduction();
     Introduction(const Introduction&) = delete;
     Introduction& operator=(const Introduction&) = delete;
-    // The value of kIntroduction: 256 random bits, which nobody outside this process knows.
+    // The value for kIntroduction: 256 random bits, which nobody outside this process knows.
     const std::string& secret() const { return secret_; }
 
    private:
@@ -89,7 +92,7 @@ class Access {
     const std::string secret_;
   };
 
-  // `asks` says whether callers have to authenticate.
+  // `asks` is true if callers have to authenticate.
   Access(bool asks, std::function<absl::Time()> clock, LogFunction log);
 
   // Sets the token store, which must outlive this object. Until then, calls with a token get
@@ -98,9 +101,8 @@ class Access {
 
   bool asks() const { return asks_; }
 
-  // Returns the caller. Returns Unauthenticated, with advice, if there are no credentials, or a
-  // token that is unknown, revoked or expired. Returns Unavailable if the token can't be looked up
-  // now.
+  // Returns the caller. Returns Unauthenticated, with advice, if the credentials are missing,
+  // unknown, revoked or expired. Returns Unavailable if the token can't be looked up now.
   absl::StatusOr<Caller> Identify(const Credentials& credentials) const;
 
   // Returns the caller of a call that a service handles, or nullopt if callers need not
@@ -108,15 +110,16 @@ class Access {
   absl::StatusOr<std::optional<Caller>> CallerOf(const grpc::CallbackServerContext& context) const;
 
   // Returns an introduction of a caller whom Identify() or StillCounts() has just accepted, or
-  // Unavailable if the system gives no random numbers. REQUIRES: this object outlives it.
+  // Unavailable if the system gives no random numbers. REQUIRES: this object outlives the
+  // introduction.
   absl::StatusOr<std::unique_ptr<Introduction>> Introduce(const Caller& caller) const;
 
   // Returns OK if the credentials of an earlier caller are still valid, and otherwise an error of
   // CallerOf().
   absl::Status StillCounts(const Caller& caller) const;
 
-  // Returns OK if the caller's role may call `method`. Returns Unimplemented for an unknown method,
-  // and PermissionDenied, which names the roles that may call the method.
+  // Returns OK if the caller's role may call `method`. Otherwise returns Unimplemented if the
+  // method is unknown, or else PermissionDenied, which names the roles that may call the method.
   absl::Status CheckRole(std::string_view method, const Caller& caller) const;
 
   // Returns the caller of `method`, or nullopt if the method needs no authentication. Returns the

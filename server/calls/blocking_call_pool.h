@@ -13,7 +13,8 @@ namespace meshwright::server {
 
 // Callers may rely on: tasks begin in the order of submission, and each task's `done` is called
 // once. `done` gets what `work` returned, or Unavailable if the pool stopped before the task's
-// turn. All functions may be called from any thread. The callers have to bound how many tasks wait.
+// turn. All functions may be called from any thread. Callers have to limit the number of waiting
+// tasks.
 class BlockingCallPool {
  public:
   struct Task {

@@ -80,9 +80,9 @@ class CallDispatcher {
                                              std::function<absl::Status()> work) const;
 
   // Runs `search` on a search thread, and then calls `done` once. `done` gets what `search`
-  // returned, or why `search` never began. The search is cancelled if the client is gone, the
-  // call's deadline has passed, LimitOptions::max_search is over, or the server stops. REQUIRES:
-  // `search` ends soon after its SearchRun says that it is cancelled.
+  // returned, or why `search` never began. The search is cancelled if the client is gone, if the
+  // call's deadline has passed, if LimitOptions::max_search has passed, or if the server stops.
+  // REQUIRES: `search` ends soon after its SearchRun says that it is cancelled.
   using SearchCall = std::function<absl::Status(const planner::SearchRun&)>;
   void Search(grpc::CallbackServerContext* context, const google::protobuf::Message& request,
               SearchCall search, std::function<void(const absl::Status&)> done) const;

@@ -19,8 +19,8 @@
 
 namespace meshwright::server {
 
-// Is called for each call that a limit refused. It gets the limit's name in metrics, the caller as
-// events name it, and the refusal.
+// A function that gets each refusal of a limit, with the limit's name in metrics and the caller as
+// events name it.
 using RefusalSink = std::function<void(std::string_view limit, const std::string& caller,
                                        const absl::Status& refusal)>;
 
@@ -53,8 +53,8 @@ class ConcurrencyLimit {
       : options_(options), refused_(std::move(refused)) {}
 
   // Takes a slot for `caller`, who is named as in events. An empty `caller`, on a server whose
-  // callers need not authenticate, has no limit per caller. Returns ResourceExhausted, which says
-  // which limit is reached. REQUIRES: the limit outlives the slot.
+  // callers need not authenticate, has no limit per caller. If a limit is reached, returns
+  // ResourceExhausted, which names the limit. REQUIRES: the limit outlives the slot.
   absl::StatusOr<std::unique_ptr<Slot>> Take(const std::string& caller);
 
  private:

@@ -8,8 +8,9 @@
 // connection.
 //
 // Callers may rely on: a peer that sends complete messages, at most one large message at a time,
-// and does not reset its calls is seldom closed. It is closed only if all connections together hold
-// too many bytes, or the process has grown too much, and this peer holds the most bytes.
+// and does not reset its calls is seldom closed. Its connection is closed only if it holds the most
+// bytes at a time when all connections together hold too many bytes or the process has grown too
+// much.
 #pragma once
 
 #include <condition_variable>
@@ -37,7 +38,7 @@
 namespace meshwright::server {
 
 struct HeldLimits {
-  int64_t connection_bytes = int64_t{40} << 20;  // of one; exceeds the largest message
+  int64_t connection_bytes = int64_t{40} << 20;  // of one connection; exceeds the largest message
   int64_t total_bytes = int64_t{64} << 20;       // of all connections together
   // Bytes that a connection may hold for longer than `most_time`.
   int64_t lasting_bytes = int64_t{1} << 20;
@@ -46,9 +47,9 @@ struct HeldLimits {
   // by `resets_per_s` each second.
   double resets = 200.0;
   double resets_per_s = 10.0;
-  // Resident bytes by which the process may exceed its size in a calm time, when its connections
-  // hold almost nothing. gRPC needs about 20 KiB for each call that it has not handled, and handles
-  // no call while it reads many.
+  // Resident bytes by which the process may exceed its calm size, which is its size while
+  // connections hold almost nothing. gRPC needs about 20 KiB for each call that it has not handled,
+  // and handles no call while it reads many.
   int64_t growth_bytes = int64_t{96} << 20;
   // Time for which no connection is accepted after one was closed for its resets or for the
   // process's growth. In this time gRPC works off the calls that the closed connection left.
@@ -84,7 +85,7 @@ class ConnectionGuard {
   // such calls.
   void CountReset(std::string_view peer);
   // Reads every connection's count of bytes and closes the connections that hold too many. Returns
-  // how many bytes the other connections hold together.
+  // the number of bytes that the remaining connections hold together.
   int64_t Check();
 
   // Returns interceptors that call CountReset(). REQUIRES: the guard outlives the gRPC server that
@@ -105,16 +106,16 @@ class ConnectionGuard {
   // Adds the bytes that the socket received since the last call. Returns false if the connection's
   // owner or the network has closed it.
   static bool Read(Connection& connection);
-  // Returns the sentence that says which limit the connection exceeds; empty if it exceeds none.
+  // Returns a message that says which limit the connection exceeds; empty if it exceeds none.
   std::string TooMuch(MonotonicTime now, Connection& connection) const;
   // Closes a connection, reports it to GuardOptions::refused, and logs why.
   void Close(const std::string& peer, const Connection& connection, std::string_view why)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Closes the connection that holds most if the process has grown too much. Returns how many bytes
-  // that connection held, or 0 if none was closed.
+  // Closes the connection that holds the most bytes if the process has grown too much. Returns the
+  // number of bytes that the closed connection held, or 0 if none was closed.
   int64_t LimitGrowth(MonotonicTime now, int64_t total_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Closes the connection that holds most, and returns how many bytes it held. That number is
-  // appended to `why` in the log. REQUIRES: there is a connection.
+  // Closes the connection that holds the most bytes, and returns the number of these bytes. That
+  // number is appended to `why` in the log. REQUIRES: there is a connection.
   int64_t CloseLargest(std::string_view why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run();
   void AwaitPause();

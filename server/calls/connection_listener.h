@@ -1,5 +1,5 @@
-// ConnectionListener accepts TCP connections at one address and hands each on, on a thread of its
-// own.
+// ConnectionListener accepts TCP connections at one address, on a thread of its own, and passes
+// each connection to a function.
 //
 // So that the process does not run out of file descriptors, a connection whose descriptor lies
 // above `max_descriptor` is closed immediately. If accept() fails because descriptors or memory are
@@ -64,10 +64,10 @@ class ConnectionListener {
   std::thread thread_;
 };
 
-// Returns the highest descriptor that a connection may have. Beyond the descriptors that are open
-// now, there is room for two per connection, one of them the guard's (connection_guard.h). The
-// result is at least 64 below the process's limit, so that the store, logs and child processes have
-// descriptors too.
+// Returns the highest descriptor that a connection may have. It leaves room for the descriptors
+// that are open now and for two descriptors per connection, one of which the guard uses
+// (connection_guard.h). The result is at least 64 below the process's limit, so that the store,
+// logs and child processes have descriptors too.
 int32_t HighestConnectionDescriptor(int32_t max_connections);
 
 }  // namespace meshwright::server

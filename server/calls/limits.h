@@ -1,10 +1,10 @@
-// Limits bounds how much of a server callers may use, so that neither one caller nor all of them
-// together starve the rest.
+// Limits bounds how much of a server callers may use, so that one caller can't starve the others,
+// and all callers together can't overload the server.
 //
 // Callers are told apart by their credentials (server/calls/access.h). On loopback nobody
 // authenticates, and all calls may come from one person; only the limits on the total apply there.
-// A refused caller gets ResourceExhausted with the number found, the limit, and advice. Limits on
-// the lengths of texts and messages are the same for every server: executor/wire/field_limits.h.
+// A refused caller gets ResourceExhausted, which says which limit is reached and what to do. Limits
+// on the lengths of texts and messages are the same for every server: executor/wire/field_limits.h.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ namespace meshwright::server {
 
 // The defaults leave headroom over a thousand agents and hundreds of watchers.
 struct LimitOptions {
-  int32_t max_connections = 8192;  // beyond the descriptors that are open at the start
+  int32_t max_connections = 8192;  // see HighestConnectionDescriptor()
   int32_t max_agents = 4000;       // concurrent streams
-  // Concurrent streams of one caller. An agent has one, and for a while also earlier streams whose
-  // break the server has not noticed yet.
+  // Concurrent streams of one caller. An agent has one stream. For a while, its earlier streams
+  // count too, if they broke and the server has not noticed yet.
   int32_t max_agents_per_caller = 4;
   int32_t max_watchers = 2000;  // concurrent streams
   int32_t max_watchers_per_caller = 200;

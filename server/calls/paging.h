@@ -24,7 +24,7 @@ inline constexpr size_t kMostPageBytes = 2 << 20;
 absl::StatusOr<int32_t> ReadPageSize(int32_t page_size);
 
 // Reads the page of a request. Returns InvalidArgument for a size that ReadPageSize() refuses and
-// for a token that no call gave out.
+// for a token that no list call returned.
 absl::StatusOr<Page> ReadPage(int32_t page_size, const std::string& page_token);
 // Returns the token of the page with this position.
 std::string PageToken(int64_t position);
@@ -38,7 +38,7 @@ std::string BoundPageToken(const std::string& place, const std::string& words);
 absl::StatusOr<std::string> ReadBoundPageToken(const std::string& page_token,
                                                const std::string& words);
 
-// Returns InvalidArgument, which says that no call gave out this token.
+// Returns InvalidArgument, which says that no list call returned this token.
 absl::Status NotAPageToken(const std::string& page_token);
 
 }  // namespace meshwright::server

@@ -86,7 +86,7 @@ class ActiveSweep {
   int64_t id() const { return id_; }
   const std::string& name() const { return name_; }
   const std::string& device_kind() const { return device_kind_; }
-  // How the runner's file is named among those of agents (trial::RunnerFileText()); empty if
+  // The text that identifies the runner's file on agents (trial::RunnerFileText()); empty if
   // Meshwright's own worker runs the trials.
   const std::string& runner() const { return runner_; }
   // Whether callers ask for the trials and run them (db::SweepRecord::asked).
@@ -129,13 +129,13 @@ class ActiveSweep {
   // Returns why no further candidate is chosen, given what is known now; empty if a further
   // candidate may be chosen.
   const std::string& stop_reason() const { return stop_reason_; }
-  // Returns a question for up to `most` trials. Returns nullopt if none may be chosen, if an answer
-  // is pending, or if the last answer is still valid.
+  // Returns a ChoiceQuestion that asks for up to `most` trials. Returns nullopt if none may be
+  // chosen, if an answer is pending, or if the last answer is still valid.
   std::optional<ChoiceQuestion> AskFor(int32_t most);
   bool WaitsForAnswer() const { return waits_for_answer_; }
-  // Takes an answer. An answer is late if more became known after the question; its trials are
-  // taken all the same, so that a sweep whose results come fast makes progress. Only the advice to
-  // stop in a late answer is ignored.
+  // Takes an answer. An answer is late if more became known about the candidates after the
+  // question. The trials in a late answer are taken all the same, so that a sweep whose results
+  // come fast makes progress. Only the advice to stop in a late answer is ignored.
   void TakeAnswer(const ChoiceMade& made);
   // Returns the next chosen trial; null if there is none.
   const ChosenTrial* NextChosen();

@@ -36,9 +36,9 @@ using Reserved = std::set<std::string>;
 
 class AgentPool {
  public:
-  // Takes the agents that have the sweep's kind of device and a free slot, take trials, are not
-  // reserved, and were heard from within the last kMissedHeartbeats heartbeats. REQUIRES: the sweep
-  // and the agents outlive the pool.
+  // Takes each agent that (1) suits the sweep (Suits()), (2) has a free slot, (3) takes trials, (4)
+  // is not reserved, and (5) was heard from within the last kMissedHeartbeats heartbeats. REQUIRES:
+  // the sweep and the agents outlive the pool.
   AgentPool(MonotonicTime now, const ActiveSweep& sweep, const ConnectedAgents& agents,
             const Reserved& reserved, const EngineOptions& options);
 
@@ -71,8 +71,8 @@ class AgentPool {
   const ActiveSweep& sweep_;
   const ConnectedAgents& agents_;
   std::vector<Room> rooms_;  // by name
-  // Tensor-parallel degrees for which the pool found no agents, in trials without an earlier
-  // attempt. The pool would find no agents for other such trials of the same degree either.
+  // Tensor-parallel degrees of trials without an earlier attempt for which the pool found no
+  // agents. The pool would find no agents for other such trials of the same degree either.
   std::set<int32_t> hopeless_tp_;
   bool keeps_ = false;
 };
@@ -86,8 +86,8 @@ bool CouldRun(const ActiveTrial& trial, const ActiveSweep& sweep, const Connecte
 // No agent suits a sweep whose trials callers run.
 bool Suits(const AgentInfo& agent, const ActiveSweep& sweep);
 
-// Returns whether the agent can run ranks of one of the sweep's trials while other agents, if they
-// reach each other, run the rest. REQUIRES: Suits(agent, sweep).
+// Returns true if a trial of the sweep may be divided over this agent and others, provided that
+// they can reach each other. REQUIRES: Suits(agent, sweep).
 bool RunsOnSeveralNodes(const AgentInfo& agent, const ActiveSweep& sweep);
 
 // Returns which agent would get which ranks of one of the sweep's trials if all `agents` were idle.

@@ -1,5 +1,5 @@
-// CallerName() names a caller where an agent's name may stand too, such as the member of an
-// attempt.
+// CallerName() returns the name of a caller for places that otherwise hold an agent's name, such as
+// the members of an attempt.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ inline std::string CallerName(const std::string& actor) {
   return actor.empty() ? "a caller" : actor;
 }
 
-// Returns who delivers a result: the agent, or the caller who tells it (TrialFinished).
+// Returns who delivers a result: the agent, or the caller who reports it (TrialFinished).
 inline std::string DelivererName(const std::string& agent,
                                  const std::optional<std::string>& told_by) {
   return told_by ? CallerName(*told_by) : "agent " + agent;

@@ -21,7 +21,7 @@ namespace meshwright::server {
 struct ChoiceSet {
   std::vector<planner::TrialCandidate> candidates;
   std::vector<int32_t> numbers;           // the candidates' numbers, in the same order
-  planner::RelatedSweeps related_sweeps;  // those of the sweep
+  planner::RelatedSweeps related_sweeps;  // the sweeps related to this one
 };
 
 ChoiceSet ChoiceSetOf(absl::Span<const db::TrialSummary> summaries,

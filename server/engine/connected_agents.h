@@ -35,8 +35,8 @@ struct ConnectedAgent {
   ConnectionId connection = 0;
   std::vector<HeldAttempt> held = {};
   FreeDevices free{1, 1};  // the devices that `held` leaves free
-  // Attempts whose results the server acknowledged. Heartbeats that the agent sent before it got an
-  // acknowledgement still name its attempt.
+  // Attempts whose results the server acknowledged. Heartbeats that the agent sent before it got
+  // the acknowledgement still name the attempt.
   std::vector<wire::AttemptKey> answered = {};
   MonotonicTime last_heard = {};
   MonotonicTime idle_since = {};  // while it holds nothing

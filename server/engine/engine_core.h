@@ -106,31 +106,31 @@ class EngineCore {
   // Assigns at most `most` trials of the sweep. Returns whether it assigned any.
   bool GiveTurn(ActiveSweep& sweep, size_t most);
   // Assigns chosen candidates to agents that are still idle. If too few are chosen, asks for more,
-  // and reserves the agents that are left over until the answer comes. Returns how many it
-  // assigned.
+  // and reserves the agents that are left over until the answer comes. Returns the number of trials
+  // that it assigned.
   size_t PlaceChosen(ActiveSweep& sweep, AgentPool& pool, size_t most);
   void Reserve(const std::vector<std::string>& agents);
   void TellWait(ActiveSweep& sweep);
   // `gain` is the expected gain of a chosen trial, as a share of the best step time.
   void Assign(ActiveSweep& sweep, ActiveTrial& trial, const std::vector<db::AttemptMember>& members,
               const std::string& reason, std::optional<double> gain = std::nullopt);
-  // Makes the trial held by `members`, as its next attempt. `lease_end` is set if the only member
-  // is a caller, not an agent.
+  // Begins the trial's next attempt, which `members` hold from now on. `lease_end` is set if the
+  // only member is a caller, not an agent.
   GivenAttempt& Hold(ActiveSweep& sweep, ActiveTrial& trial,
                      const std::vector<db::AttemptMember>& members, const std::string& reason,
                      std::optional<double> gain, std::optional<absl::Time> lease_end);
 
   // Returns the active sweep of that name. Returns NotFound if there is none, FailedPrecondition if
-  // its trials are not asked for, and Unavailable while the store can't be written.
+  // agents run its trials, and Unavailable while the store can't be written.
   absl::StatusOr<ActiveSweep*> FindAsked(const std::string& name);
   // Returns the trial of the attempt. Returns FailedPrecondition if the attempt's lease has ended.
   absl::StatusOr<Found> FindHandedOut(const wire::AttemptKey& key);
   void HandOut(const TrialAsked& event, ActiveSweep& sweep, ActiveTrial& trial,
                const std::string& reason, std::optional<double> gain);
-  // Takes the result that a caller tells of a trial that was handed out.
+  // Takes the result that a caller reports for a trial that was handed out.
   FinishVerdict TakeTold(const TrialFinished& event, const Found& found);
 
-  // Returns OK if `info` may replace the agent that is connected under its name.
+  // Returns OK if the agent of `info` may replace the connected agent of the same name.
   absl::Status CheckReplaces(const AgentInfo& info, ConnectedAgent& connected);
   // Records that the agent says it holds the attempts `named`.
   void TakeHeld(ConnectedAgent& agent, const std::vector<wire::AttemptKey>& named);
@@ -162,8 +162,8 @@ class EngineCore {
   // Returns NotFound if the agent is neither connected nor has a quarantine record, and Unavailable
   // while the store can't be written.
   absl::Status CheckHasAgent(const std::string& agent) const;
-  // Returns FailedPrecondition if the agent holds something, held something within the last
-  // `idle_for`, or is kept for a trial.
+  // Returns FailedPrecondition if the agent holds an attempt, held one within the last `idle_for`,
+  // or is kept for a trial.
   absl::Status CheckIsIdle(const std::string& name, absl::Duration idle_for);
 
   // Returns whether results can be taken. If not, sets the verdict that they have to be delivered
@@ -179,8 +179,9 @@ class EngineCore {
   db::EventRecord CancelledTrialEvent(const ActiveSweep& sweep, const ActiveTrial& trial,
                                       const std::string& actor) const;
   // Takes a result that reports an infrastructure fault of an agent, or a fault of the network
-  // between agents. The trial goes to another agent. If no other agent could run the trial, this
-  // becomes the trial's result. After a restart of the server, agents first get time to come back.
+  // between agents. The trial goes to another agent. If no other agent could run the trial, the
+  // fault becomes the trial's result. After a restart of the server, agents first get time to come
+  // back.
   FinishVerdict TakeFault(const TrialFinished& event, const GivenAttempt& attempt,
                           const Found& found);
 
@@ -217,11 +218,11 @@ class EngineCore {
   std::set<std::string> noted_losses_;  // agents whose loss the current input has counted
   // No lease ends before this time.
   MonotonicTime first_lease_end_ = MonotonicTime::Never();
-  // No agent will have been silent for a lease before this time.
+  // Before this time, no agent can have been silent for a whole lease.
   MonotonicTime first_silence_ = MonotonicTime::Always();
   Reserved reserved_;  // agents kept by sweeps with earlier turns in this round
   int64_t turns_ = 0;  // trials assigned so far
-  // Generation of agents_ when sweeps last worked out what they wait for.
+  // The value of agents_.generation() when sweeps last determined what they wait for.
   int64_t told_generation_ = 0;
 
   // State of the input being handled.

@@ -24,7 +24,7 @@ namespace meshwright::server {
 // The facts that an agent reports about itself when it connects.
 struct AgentInfo {
   std::string name;
-  std::string instance;       // distinguishes this process from another one of the same name
+  std::string instance;       // tells this process from other agents of the same name
   std::string identity = {};  // stays the same when the agent restarts; may be empty
   std::string host;
   std::string device_kind;  // cpu or cuda
@@ -33,7 +33,7 @@ struct AgentInfo {
   int64_t memory_bytes = 0;  // per device; 0 if it is not limited
   std::string version;
   std::string address = {};       // at which other agents reach it; empty if they can't
-  std::string cluster_json = {};  // its devices as it measured them; empty if it did not
+  std::string cluster_json = {};  // its devices as it measured them; empty if not measured
   std::vector<wire::RunnerOffer> runners = {};
   absl::Time connect_time;
 };
@@ -49,7 +49,7 @@ struct SweepStored {
   db::SweepRecord sweep;
   std::vector<db::TrialSummary> trials;  // all candidates
   std::vector<db::AttemptSummary> attempts;
-  planner::RelatedSweeps related_sweeps = {};  // the same whenever they are read
+  planner::RelatedSweeps related_sweeps = {};  // the same at every read
 };
 
 struct CancelRequested {
@@ -57,8 +57,7 @@ struct CancelRequested {
   std::string actor = {};  // who asks for it; empty if callers need not authenticate
 };
 
-// The agent opened a stream. `held` names the attempts that it runs or of which it still has
-// results.
+// The agent opened a stream. `held` names the attempts that it runs or whose results it still has.
 struct AgentConnected {
   AgentInfo info;
   ConnectionId connection = 0;
@@ -133,33 +132,34 @@ struct TrialProgressed {
 struct DigestedResult {
   trial::TrialResult delivered;
   trial::TrialResult result;   // as it is stored
-  db::MeasuredTrial measured;  // the columns of `result`
+  db::MeasuredTrial measured;  // `result` as columns of the store
   // Says why the delivered result is invalid; OK if the result is valid.
   absl::Status problem = absl::OkStatus();
 };
 
 struct TrialFinished {
-  std::string agent;  // empty if a caller tells the result
+  std::string agent;  // empty if a caller reports the result
   wire::AttemptKey key;
   std::shared_ptr<const DigestedResult> digested;
-  // The caller who tells the result, as in CancelRequested; nullopt if the agent delivers it.
+  // The caller who reports the result, as in CancelRequested; nullopt if an agent delivers it.
   std::optional<std::string> told_by = std::nullopt;
 };
 
-// A caller asks for a trial of a sweep whose trials callers run, and wants to have it for `lease`.
+// A caller asks for a trial of a sweep whose trials callers run, with a lease of this duration.
 // EngineOutput::handed_out is the trial.
 struct TrialAsked {
   std::string sweep;
   std::string actor = {};  // as in CancelRequested
   absl::Duration lease;
 };
-// A caller who asked for a trial wants to have it for `lease` from now on. EngineOutput::handed_out
-// is the trial.
+// A caller who asked for a trial renews its lease, which then ends `lease` from now.
+// EngineOutput::handed_out is the trial.
 struct LeaseRenewed {
   wire::AttemptKey key;
   absl::Duration lease;
 };
-// A caller who asked for a trial does not run it. The trial is handed out again.
+// A caller who asked for a trial gives it back without a result. The trial is then handed out
+// again.
 struct TrialGivenBack {
   wire::AttemptKey key;
   std::string actor = {};  // as in CancelRequested

@@ -21,8 +21,8 @@ struct EngineOptions {
   // The store keeps the events of a sweep for this long after the sweep's end; an infinite duration
   // keeps them forever. Each sweep's last event is always kept.
   absl::Duration event_retention = absl::Hours(24 * 90);
-  // Consecutive failures after which an agent is quarantined. It fails if it vanishes, or if it
-  // reports an infrastructure or network fault.
+  // Consecutive failures after which an agent is quarantined. An agent fails if it vanishes, or if
+  // it reports an infrastructure or network fault.
   int32_t max_agent_failures = 3;
 };
 

@@ -22,8 +22,8 @@ class FreeDevices {
   int32_t free_slots() const;
   bool any() const { return free_ != 0; }
   bool all() const { return free_slots() == slots_; }
-  // Returns the first of the consecutive free devices for that many ranks; nullopt if there are too
-  // few.
+  // Returns the first device of the free slots that a trial of `ranks` ranks would take; nullopt if
+  // no consecutive free slots have enough devices.
   std::optional<int32_t> Find(int64_t ranks) const;
   // Takes the slots for `ranks` ranks, beginning with the slot of `first_device`. Slots that are
   // already taken stay taken.

@@ -1,8 +1,9 @@
 // LostAgents remembers agents that vanished, so that an operator sees which agents are missing and
 // since when.
 //
-// An agent is forgotten when it connects again, kLostAgentKept after its loss, or when
-// kMostLostAgents others were lost after it. Nothing is stored: a server that starts knows of none.
+// An agent is forgotten when it connects again, when kLostAgentKept has passed since its loss, or
+// when kMostLostAgents other agents were lost after it. Nothing is stored, so a server that has
+// just started knows of no lost agents.
 #pragma once
 
 #include <cstddef>

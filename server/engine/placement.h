@@ -34,14 +34,15 @@ struct Placement {
 };
 
 // Returns the first of the sweep's pending trials that agents of the pool can take, and takes these
-// agents' devices from the pool. Returns nullopt if there is no such trial. The agents that the
-// first waiting trial gets later are kept for it (AgentPool::Keep()) and added to `reserved`.
+// agents' devices from the pool. Returns nullopt if there is no such trial. Keeps the agents that
+// the first waiting trial gets later (AgentPool::Keep()), and adds them to `reserved`.
 std::optional<Placement> PlaceNext(const ActiveSweep& sweep, AgentPool& pool, Reserved& reserved);
 
-// Returns why a pending trial of a sweep is the next one.
+// Returns why a pending trial is the sweep's next trial.
 std::string WhyPendingIsNext(const ActiveTrial& trial);
 
-// Returns that a caller no longer has the attempt that it asked for, and what to do.
+// Returns a message for a caller whose attempt is over: why the caller no longer has it, and what
+// to do.
 std::string LeaseHasEnded(int32_t attempt, const ActiveTrial& trial);
 
 // Returns why a trial goes to these agents; `why_next` says why it is the next.
@@ -57,8 +58,8 @@ struct WaitReason {
 // Returns what the sweep's next trial waits for.
 WaitReason WhyItWaits(const ActiveSweep& sweep, const ConnectedAgents& agents);
 
-// Returns why a sweep whose trials have all ended is finished: "3 trials: 2 ok, 1 oom", and why
-// there are no more trials.
+// Returns the reason with which a sweep finishes once all its trials have ended. It has the counts
+// ("3 trials: 2 ok, 1 oom") and says why there are no more trials.
 std::string FinishReason(const ActiveSweep& sweep);
 
 // The next state of a held trial whose attempt gives no result.
@@ -69,14 +70,15 @@ struct AfterLoss {
 
   friend bool operator==(const AfterLoss&, const AfterLoss&) = default;
 };
-// Decides about a trial when an agent that held it is gone. `why` says how the attempt ended.
+// Decides what becomes of a trial when an agent that held it is gone. `why` says how the attempt
+// ended.
 AfterLoss DecideAfterLoss(const ActiveTrial& trial, const std::string& why,
                           const EngineOptions& options);
 // Returns what becomes of a trial that is given back; `why` says how the attempt ended.
 AfterLoss AfterReturn(const ActiveTrial& trial, const std::string& why);
-// Decides about a trial after an infrastructure fault of `agent`, which holds some of the trial's
-// ranks. The trial fails if it had too many such faults or if no other connected agents could run
-// it.
+// Decides what becomes of a trial after an infrastructure fault of `agent`, which holds some of the
+// trial's ranks. The trial fails if it had too many such faults or if no other connected agents
+// could run it.
 AfterLoss DecideAfterFault(const ActiveTrial& trial, const std::string& agent,
                            const std::string& why, const ActiveSweep& sweep,
                            const ConnectedAgents& agents, const EngineOptions& options);

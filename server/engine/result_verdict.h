@@ -38,8 +38,9 @@ struct ResultClaim {
   std::optional<int32_t> measured = std::nullopt;  // the attempt whose result the trial has
 };
 
-// Returns the verdict on a second result of an attempt that a caller told: it is one result if it
-// says the same as the first one, whose state and step time are given.
+// Returns the verdict on a second result that a caller reports for an attempt. `state` and `step_s`
+// are those of the first result. If the second result equals the first, it counts as stored;
+// otherwise it is refused.
 FinishVerdict VerdictOnRepeat(db::TrialState state, std::optional<double> step_s,
                               const trial::TrialResult& result);
 

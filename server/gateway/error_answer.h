@@ -13,11 +13,11 @@ namespace meshwright::server {
 // Returns the HTTP status of a code; 200 for OK.
 int HttpStatusOf(absl::StatusCode code);
 
-// Returns the body above, without a line break. Of OK, the message is empty.
+// Returns the body above, without a line break. For OK, the message is empty.
 std::string ErrorJson(const grpc::Status& status);
 
 HttpResponse ErrorAnswer(const grpc::Status& status);
-// A field that the status names is the field of a violation.
+// If the status names a field, the body has a violation for that field.
 HttpResponse ErrorAnswer(const absl::Status& status);
 
 }  // namespace meshwright::server

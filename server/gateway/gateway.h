@@ -3,16 +3,18 @@
 //
 //   GET  /, /FILE                        files of the page, which are public
 //   GET  /metrics                        for viewers
-//   POST /meshwright.v1.SERVICE/METHOD   a call
-//   POST /login, /logout, /session       begins and ends a session; says who one is
+//   POST /meshwright.v1.SERVICE/METHOD   a call of a gRPC method
+//   POST /login, /logout                 begin and end a session
+//   POST /session                        returns the caller's name and role
 //
 // Callers may rely on:
 // - A request is authenticated, authorised and counted by the same objects as a call over gRPC
-//   (Access, Limits), before its body is read. Over TLS a token, a session or a certificate says
-//   who calls. In plain text, nobody is asked, unless the options have a key.
-// - Requests that a page of another site makes a browser send are refused (same_origin.h).
-// - Every answer forbids pages of other sites to show it, and the page to load anything from
-//   elsewhere.
+//   (Access, Limits), before its body is read. Over TLS, a token, a session or a certificate
+//   identifies the caller. In plain text, callers need not authenticate, but have to send the key
+//   if the options have one.
+// - The gateway refuses a request that another site's page makes a browser send (same_origin.h).
+// - Every answer has header fields that forbid browsers to show it inside other sites' pages, and
+//   forbid the page to load anything from other servers.
 #pragma once
 
 #include <functional>
@@ -39,12 +41,13 @@
 namespace meshwright::server {
 
 struct GatewayOptions {
-  // Names beside addresses and localhost by which the server may be called.
+  // Host names by which the server may be called, besides its addresses and localhost.
   std::vector<std::string> names;
-  // If not empty, every call has to have it in the field kKeyField. Only without TLS.
+  // If not empty, every request except those for the page's files must have it in the header field
+  // kKeyField. Used without TLS only.
   std::string key;
   absl::Span<const planner::EmbeddedFile> files;
-  const Metrics* metrics = nullptr;  // null: there are none
+  const Metrics* metrics = nullptr;  // null: no /metrics
   std::function<absl::Time()> clock;
   MonotonicClock monotonic_clock = MonotonicNow;
   absl::Duration stream_interval = kStreamInterval;
@@ -55,22 +58,23 @@ inline constexpr char kSessionCookie[] = "__Host-meshwright";
 
 class Gateway {
  public:
-  // `channel` leads to the gRPC server of this process. REQUIRES: the other objects outlive this
-  // one.
+  // `channel` leads to the gRPC server of this process. REQUIRES: `access`, `limits` and the
+  // objects to which `options` refers outlive this object.
   Gateway(GatewayOptions options, std::shared_ptr<grpc::Channel> channel, const Access* access,
           Limits* limits);
 
-  // Return what an HttpServer needs to ask this object, which has to outlive it.
+  // Return the service and the limits for the HttpServer that passes requests to this object.
+  // REQUIRES: this object outlives that server.
   HttpService Service();
   static HttpLimits ConnectionLimits();
 
  private:
   enum class Kind : uint8_t { kCall, kLogin, kLogout, kSession, kMetrics, kFile };
-  // What Admit() found, for Handle().
+  // What Admit() determined about a request, for Handle().
   struct Admitted {
     Kind kind = Kind::kFile;
     std::optional<Caller> caller;
-    std::string session;  // its number; empty if another credential says who calls
+    std::string session;  // its number; empty if the caller used other credentials
   };
 
   // The functions of HttpService.
@@ -80,7 +84,7 @@ class Gateway {
   HttpAdmission AdmitGet(HttpRequest& head) const;
   absl::StatusOr<Admitted> AdmitPost(const HttpRequest& head);
   absl::StatusOr<Admitted> AdmitCall(const HttpRequest& head);
-  // Says who sends a request; without TLS, checks the key.
+  // Identifies the caller of a request; without TLS, checks the key.
   absl::StatusOr<Admitted> Identify(const HttpRequest& head, Kind kind) const;
   absl::Status CheckKey(const HttpRequest& head) const;
   absl::Status StillCounts(const Admitted& admitted) const;

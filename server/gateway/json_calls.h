@@ -1,9 +1,10 @@
 // JsonCalls calls the gRPC methods of this process with requests in JSON, over gRPC's in-process
-// channel. A call therefore passes the same services, limits and counts as a call over the network.
+// channel. Such a call is therefore handled, limited and counted like a call over the network.
 //
-// A unary method is answered with its response in JSON, or with an error (error_answer.h). A method
-// that streams its answer is answered with server-sent events: `message` with a response in JSON
-// for each, and at the end `status` with the body of an error, whose code may be OK.
+// The answer to a unary call is the method's response in JSON, or an error (error_answer.h). The
+// answer to a server-streaming call consists of server-sent events: one `message` for each
+// response, in JSON, and a final `status` whose data is the body of error_answer.h. The code of
+// that body may be OK.
 //
 // Callers may rely on: if the peer closes its connection, the call is cancelled. JSON is read and
 // written on threads of this object, so that long texts hold up neither gRPC nor HTTP.
@@ -31,13 +32,13 @@ struct JsonCall {
   const google::protobuf::MethodDescriptor* method = nullptr;
   std::string body;
   std::optional<Caller> caller;  // nullopt if callers need not authenticate
-  // Returns an error once the caller may read no more. Asked from time to time while a stream is
-  // open.
+  // Returns an error once the caller's credentials are no longer valid. Called from time to time
+  // while a stream is open.
   std::function<absl::Status()> still_counts;
 };
 
-// The time between two looks at whether a stream may go on, each of which also sends a comment, so
-// that proxies keep the connection.
+// The time between two checks of JsonCall::still_counts while a stream is open. With each check,
+// the stream also sends a comment, so that proxies keep the connection open.
 inline constexpr absl::Duration kStreamInterval = absl::Seconds(15);
 
 class JsonCalls {
@@ -48,7 +49,7 @@ class JsonCalls {
   // Waits for the end of all calls. REQUIRES: their connections are closed, which cancels them.
   ~JsonCalls();
 
-  // Begins a call. REQUIRES: runs while HttpService::handle does.
+  // Begins a call. REQUIRES: called while HttpService::handle runs.
   void Begin(JsonCall call, const std::shared_ptr<HttpExchange>& exchange);
 
  private:
@@ -63,7 +64,7 @@ class JsonCalls {
   const Access* const access_;
   const absl::Duration stream_interval_;
   absl::Mutex mutex_;
-  int64_t active_ ABSL_GUARDED_BY(mutex_) = 0;  // calls that exist
+  int64_t active_ ABSL_GUARDED_BY(mutex_) = 0;  // calls that have not ended
   WorkQueue<std::function<void()>> converters_;
 };
 

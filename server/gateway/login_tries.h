@@ -1,5 +1,5 @@
-// LoginTries limits how often somebody at one address may try to log in, so that tokens can't be
-// guessed and a page of many tries does not keep the token store busy.
+// LoginTries limits how often clients at one address may try to log in, so that nobody can guess
+// tokens or keep the token store busy with many tries.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,18 @@ namespace meshwright::server {
 
 inline constexpr int kMostLoginTries = 5;
 inline constexpr absl::Duration kLoginTriesTime = absl::Minutes(1);
-// Beyond this many addresses, all others count as one.
+// Tries are counted per address for at most this many addresses; all further addresses count as
+// one.
 inline constexpr size_t kMostLoginAddresses = 10'000;
 
 class LoginTries {
  public:
   explicit LoginTries(MonotonicClock now) : now_(std::move(now)) {}
 
-  // Counts a try from a numeric address. An IPv6 address counts with the 2^64 that share its first
-  // half, since one host has all of them. Returns ResourceExhausted, which says when the next try
-  // may come, for the sixth try within a minute of the first.
+  // Counts a try from a numeric address. All IPv6 addresses with the same first 64 bits count as
+  // one address, since one host may have all of them. For a try beyond kMostLoginTries within
+  // kLoginTriesTime of the first one, returns ResourceExhausted, which says when the next try may
+  // come.
   absl::Status Take(const std::string& address);
 
  private:

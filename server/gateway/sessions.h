@@ -1,10 +1,12 @@
-// Sessions keeps who has logged in at this server's page. A session is known by a random number,
-// which the browser holds in a cookie; the token that was shown at the login is not kept.
+// Sessions records the callers who logged in at this server's page. A session is identified by a
+// random number, which the browser keeps in a cookie. Of the token that was used for the login,
+// only the hash is kept.
 //
 // Callers may rely on: a session ends kSessionTime after its login, at End(), and with this object.
-// Whether its token still counts is the caller's to ask (Access::StillCounts). Memory is bounded:
-// beyond kMostSessionsOfOne of one caller and kMostSessions of all, the oldest one ends. All
-// functions may be called from any thread.
+// It does not end when its token is revoked or expires; users of this class have to check that
+// (Access::StillCounts). Memory is bounded: a login that would exceed kMostSessionsOfOne sessions
+// of one token, or kMostSessions in total, ends the oldest of these sessions. All functions may be
+// called from any thread.
 #pragma once
 
 #include <cstddef>
@@ -45,13 +47,13 @@ class Sessions {
   };
   using ByHash = std::map<std::string, Session>;
 
-  // Ends the oldest one of those that `counts` accepts, if they are `most` or more.
+  // If `counts` accepts `most` or more sessions, ends the oldest of them.
   template <typename Counts>
   void MakeRoom(size_t most, const Counts& counts) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::function<absl::Time()> clock_;
   mutable absl::Mutex mutex_;
-  // By the hash of the number, so that the time of a look-up tells nothing of a number.
+  // By the hash of the number, so that the duration of a look-up reveals nothing about a number.
   ByHash sessions_ ABSL_GUARDED_BY(mutex_);
 };
 

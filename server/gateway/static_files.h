@@ -14,19 +14,20 @@ namespace meshwright::server {
 
 class StaticFiles {
  public:
-  // The name of a file is its path without the first "/". REQUIRES: the texts outlive this object.
+  // The name of a file is its path without the first "/". REQUIRES: the files' texts outlive this
+  // object.
   explicit StaticFiles(absl::Span<const planner::EmbeddedFile> files);
 
-  // Returns the file at a path as it stands in a request: "/views/plan.js"; "/" is index.html. If
-  // `if_none_match`, the request's field of that name, has the file's entity tag, returns 304
-  // without the file. Returns nullopt if there is no such file.
+  // Returns the file at the path of a request, such as "/views/plan.js"; the path "/" stands for
+  // index.html. If `if_none_match`, the value of the request's If-None-Match, has the file's entity
+  // tag, returns 304 without the file. Returns nullopt if there is no such file.
   std::optional<HttpResponse> Find(std::string_view path, std::string_view if_none_match) const;
 
  private:
   struct File {
     std::string_view text;
     std::string_view content_type;
-    std::string tag;  // in its quotes
+    std::string tag;  // with its quotes
   };
 
   std::map<std::string, File, std::less<>> files_;  // by path

@@ -1,6 +1,6 @@
 // HttpConnection reads the requests of one peer, one after the other, and sends their answers, on
-// the server's one thread. It reads on while a request is handled, so that it notices a peer that
-// goes. Only server/http includes this header, for it needs Boost.
+// the server's one thread. It keeps reading while a request is handled, so that it notices when the
+// peer closes the connection. Only server/http includes this header, since it needs Boost.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ struct HttpLoop : std::enable_shared_from_this<HttpLoop> {
   boost::asio::io_context context{1};
   HttpService service;
   HttpLimits limits;
-  List waiting;  // for their peers, that which has waited longest first
+  List waiting;  // for their peers; the longest wait comes first
   List working;  // those whose request is being handled
   uint64_t body_bytes = 0;
   uint64_t unsent_bytes = 0;
@@ -46,11 +46,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   // `place` is the connection's place in HttpLoop::waiting.
   void Begin(HttpLoop::List::iterator place);
-  // Closes the connection and takes it from its list.
+  // Closes the connection and removes it from its list.
   void Leave();
 
-  // The functions of HttpExchange, for the request with this number; of another request they do
-  // nothing.
+  // The functions of HttpExchange, for request `number`. They do nothing if the connection no
+  // longer handles that request.
   void Answer(uint64_t number, HttpResponse response);
   void BeginStream(uint64_t number, HttpResponse head, std::chrono::nanoseconds interval,
                    HttpExchange::Callback tick);
@@ -67,18 +67,21 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void AwaitRequest();
   void Parse();
-  // Returns whether the request's body may be read; if not, it is being refused.
+  // Returns true if the request's body may be read. Otherwise refuses the request and returns
+  // false.
   bool Admit();
   void Refuse(const HttpResponse& response, bool keep);
   void Handle();
   void ReadMore();
   void OnRead(const boost::system::error_code& error, size_t bytes);
   void Write(std::string bytes, HttpExchange::Callback sent);
-  // Closes another connection, or this one, if peers take too little of their answers.
+  // While HttpLimits::total_unsent_bytes is exceeded, closes the other connection with the most
+  // unsent bytes, or this connection if no other has any.
   void LimitUnsent();
   void WriteFront();
   void OnWritten(const boost::system::error_code& error, size_t bytes);
-  // Goes on after the last byte of an answer.
+  // Called when the whole answer is sent: waits for the next request, or begins to close the
+  // connection.
   void EndRequest();
   void ReleaseBody();
   void Tick();
@@ -102,7 +105,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   boost::asio::steady_timer read_deadline_;
   uint64_t held_body_bytes_ = 0;
 
-  uint64_t number_ = 0;  // of the request
+  uint64_t number_ = 0;  // of the current request
   bool is_head_ = false;
   bool is_http_1_0_ = false;
   bool keeps_alive_ = false;
@@ -113,8 +116,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   boost::asio::steady_timer tick_timer_;
 
   std::deque<Outgoing> outgoing_;
-  size_t sent_bytes_ = 0;      // of the first
-  uint64_t unsent_bytes_ = 0;  // of all
+  size_t sent_bytes_ = 0;      // of the first in outgoing_
+  uint64_t unsent_bytes_ = 0;  // of all in outgoing_
   bool is_writing_ = false;
   boost::asio::steady_timer write_deadline_;
 };

@@ -1,7 +1,7 @@
-// HttpExchange is one request's way back to its peer: one answer, or a stream of bytes.
+// HttpExchange sends the answer to one request: a whole answer at once, or a stream of bytes.
 //
-// Callers may rely on: all functions may be called from any thread, also after the peer is gone or
-// the server has ended, and then do nothing. Bytes reach the peer in the order of the calls.
+// Callers may rely on: all functions except OnGone() may be called from any thread. They do nothing
+// once the peer is gone or the server has ended. Bytes reach the peer in the order of the calls.
 #pragma once
 
 #include <functional>
@@ -26,8 +26,8 @@ class HttpExchange {
   // is called on the server's thread every `interval` until the stream ends.
   virtual void BeginStream(HttpResponse head, absl::Duration interval, Callback tick) = 0;
   // Sends a part of the body; `sent`, which may be empty, is called on the server's thread once the
-  // system has taken all bytes. If the peer does not take them within HttpLimits::patience, the
-  // connection ends. REQUIRES: a stream was begun.
+  // system has taken all bytes. If the peer takes too long to accept them (HttpLimits::patience),
+  // the connection is closed. REQUIRES: a stream was begun.
   virtual void Send(std::string bytes, Callback sent) = 0;
   virtual void EndStream() = 0;
 

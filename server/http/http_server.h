@@ -1,10 +1,10 @@
 // HttpServer answers HTTP/1.1 requests at one address, in plain text or over TLS.
 //
-// Callers may rely on: a connection holds memory for at most one header and one body (HttpLimits),
-// and waits for its peer for at most HttpLimits::patience and the time that the rest of a body may
-// take. If `max_connections` are open, a new connection replaces the one that has waited longest
-// for its peer, so that silent peers lock nobody out. If the process has no free descriptor, the
-// server tries again until it gets one. No input ends the process.
+// Callers may rely on: a connection holds memory for at most one header and one body (HttpLimits).
+// It is closed if its peer does not send or receive in time (HttpLimits::patience). If
+// `max_connections` are open, a new connection replaces the one that has waited longest for its
+// peer, so that silent peers lock nobody out. If the process has no free descriptor, the server
+// tries again until it gets one. No input ends the process.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// HttpService says what an HttpServer does with requests, and HttpLimits what it takes.
+// HttpService has the functions by which an HttpServer handles requests, and HttpLimits bounds what
+// the server accepts.
 #pragma once
 
 #include <cstddef>
@@ -19,29 +20,31 @@ struct HttpLimits {
   uint32_t header_bytes = 8 * 1024;  // request line included
   // The longest body that a request may have, unless HttpService::admit says less.
   uint64_t body_bytes = 64 * 1024;
-  // The bodies of all requests that are being read or handled.
+  // Bytes of the bodies of all requests that are being read or handled.
   uint64_t total_body_bytes = 64 << 20;
-  // What peers have not taken yet of all answers. Beyond it, the connection with the most of it is
-  // closed.
+  // Bytes of all answers that peers have not accepted yet. If an answer brings them above this
+  // limit, the server closes other connections, those with the most such bytes first. It closes
+  // that answer's own connection only if no other has any.
   uint64_t total_unsent_bytes = 128 << 20;
   // The longest time for which a connection waits for a request's header, for the next request, or
-  // for its peer to take the next 64 KiB of an answer. The rest of a body has this time and a
-  // second more for every 64 KiB.
+  // for its peer to take the next 64 KiB of an answer. A body has to arrive within this time plus
+  // one second for every 64 KiB of it.
   absl::Duration patience = absl::Seconds(10);
 };
 
-// The most bytes of body to read, or the answer, behind which the connection is closed.
+// The most bytes of the body to read, or an answer that refuses the request. After a refusal, the
+// connection is closed if the request has a body.
 using HttpAdmission = std::variant<uint64_t, HttpResponse>;
 
-// What a server does with requests. The functions are called on the server's one thread. A HEAD
+// The functions that handle a server's requests. They are called on the server's one thread. A HEAD
 // request gets the answer without its body. An exception is answered with status 500.
 struct HttpService {
-  // Called with a request whose body was not read yet, and may leave a note in it. Empty:
-  // HttpLimits::body_bytes.
+  // Called with a request whose body is not read yet; may set HttpRequest::note. If this function
+  // is empty, requests are admitted with HttpLimits::body_bytes.
   std::function<HttpAdmission(HttpRequest& head)> admit;
   // Called with the whole request.
   std::function<void(HttpRequest request, const std::shared_ptr<HttpExchange>& exchange)> handle;
-  // Fields of every answer that does not have one of the same name.
+  // Header fields that the server adds to every answer without a field of the same name.
   std::vector<HttpField> fields;
 };
 

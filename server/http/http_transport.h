@@ -1,5 +1,5 @@
 // HttpTransport moves a connection's bytes, in plain text or over TLS. Only server/http includes
-// this header, for it needs Boost.
+// this header, since it needs Boost.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +20,18 @@ class HttpTransport {
 
   virtual ~HttpTransport() = default;
 
-  // Agrees with the peer on keys; without TLS, does nothing. To be called once, before the others.
+  // Performs the TLS handshake; without TLS, does nothing. To be called once, before the other
+  // functions.
   virtual void Handshake(Done done) = 0;
-  // At most one read and one write may be under way. REQUIRES: the buffer and this object live
-  // until `done` is called.
+  // At most one read and one write may be pending. REQUIRES: the buffer and this object live until
+  // `done` is called.
   virtual void ReadSome(boost::asio::mutable_buffer buffer, Done done) = 0;
   virtual void WriteSome(boost::asio::const_buffer buffer, Done done) = 0;
   // Tells the peer that nothing more will be sent.
   virtual void EndSending() = 0;
-  // Ends the connection and what is under way.
+  // Closes the connection and ends pending reads and writes.
   virtual void Close() = 0;
-  // REQUIRES: the handshake has ended well.
+  // REQUIRES: the handshake has succeeded.
   virtual HttpConnectionFacts Facts() = 0;
 };
 

@@ -1,8 +1,8 @@
 // RequestReader reads one HTTP/1.1 request from the bytes of a connection.
 //
 // Callers may rely on: the reader holds memory for at most one header and the body that was
-// allowed. Bytes behind the request are left to the next reader. Bodies without a Content-Length
-// are refused, so that the length is known before a byte of them is read.
+// allowed. Bytes after the request are left to the next reader. Bodies without a Content-Length are
+// refused, so that the length is known before a byte of them is read.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@ class RequestReader {
  public:
   enum class Progress : uint8_t {
     kNeedsMore,
-    kHead,     // all but the body is here; AllowBody() has to follow
+    kHead,     // the header is complete; AllowBody() has to follow
     kWhole,    // the request is complete
-    kRefused,  // the bytes are no request that is taken; refusal() says why
+    kRefused,  // the request is malformed or not supported; refusal() says why
   };
 
   explicit RequestReader(uint32_t most_header_bytes);
   ~RequestReader();
 
-  // Reads from the front of `bytes`, and adds to `used` how many it needs no more.
+  // Reads from the front of `bytes`, and adds to `used` the number of bytes that it has consumed.
   Progress Take(std::string_view bytes, size_t& used);
 
-  // Valid from kHead on. The body is there once the request is whole.
+  // Valid once Take() has returned kHead. The body is complete once Take() has returned kWhole.
   HttpRequest& request() { return request_; }
   uint64_t body_bytes() const { return body_bytes_; }  // by its Content-Length
   bool keeps_alive() const { return keeps_alive_; }

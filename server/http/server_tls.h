@@ -9,7 +9,7 @@ struct ServerTls {
   std::string certificate;  // the server's certificate, followed by its issuers'
   std::string key;
   // The CA that signs clients' certificates. If it is empty, no client certificate is requested. A
-  // client that has none is let in, and may show a token.
+  // client without a certificate can still connect, and may authenticate by a token.
   std::string client_ca;
 };
 

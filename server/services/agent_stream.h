@@ -34,7 +34,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::S
   // Handles one message. A status other than OK ends the stream.
   absl::Status Handle(const v1::AgentMessage& message);
   absl::Status Register(const v1::Register& message);
-  // Returns PermissionDenied if the name is not that of the caller's agent.
+  // Returns PermissionDenied if `name` is not the name of the caller's agent.
   absl::Status CheckName(const std::string& name) const;
   void Finished(const v1::TrialFinished& message);
   // Returns the attempts of this server's store that the agent says it holds.

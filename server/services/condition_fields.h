@@ -1,4 +1,4 @@
-// AllConditionFields() describes what conditions may name.
+// AllConditionFields() describes the fields that conditions may use.
 #pragma once
 
 #include "meshwright/v1/planner.pb.h"

@@ -1,4 +1,5 @@
-// Answers the Planner's calls about the files of frameworks.
+// These functions answer the Planner service's calls Export and Import, which write and read
+// frameworks' files.
 #pragma once
 
 #include <cstdint>

@@ -88,7 +88,7 @@ class SweepsService final : public v1::Sweeps::CallbackService {
                    v1::AskTrialResponse* response) const;
   absl::Status Tell(const v1::TellTrialRequest& request, const grpc::CallbackServerContext& context,
                     v1::TellTrialResponse* response) const;
-  // Returns the attempt's trial, with everything.
+  // Returns the attempt's trial in full.
   absl::StatusOr<v1::Trial> ReadTrial(const wire::AttemptKey& key) const;
   absl::Status Rerun(const v1::RerunSweepRequest& request,
                      const grpc::CallbackServerContext& context, v1::Sweep* response) const;

@@ -37,8 +37,7 @@ class AttemptTokens {
   absl::Status Check(int64_t sweep_id, const wire::AttemptKey& key, std::string_view token) const;
 
   // Returns, in hexadecimal, the secret by which the members of an attempt of several agents
-  // authenticate to each other. It is an HMAC of the same attempt as the token, for another
-  // purpose.
+  // authenticate to each other. It is an HMAC like the token, but over a text with another prefix.
   std::string GangSecretOf(int64_t sweep_id, const wire::AttemptKey& key) const;
 
  private:

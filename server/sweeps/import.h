@@ -2,9 +2,9 @@
 // a row of a CSV file in the format of planner/measurement.
 //
 // Callers may rely on: an accepted row has a model, a cluster, a training and a layout that the
-// planner accepts, numbers that a run can have, and an outcome. Every other row is refused, with
-// its line. Two rows that differ only in their CSV form (column order, quotes, blanks) have the
-// same hash.
+// planner accepts, numbers that a run can have, and an outcome. Every other row is refused and
+// listed with its line. Two rows that differ only in their CSV form (column order, quotes, blanks)
+// have the same hash.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +33,13 @@ struct ReadRuns {
   std::vector<RefusedRow> refused;
 };
 
-// Returns InvalidArgument about `csv` if it is not a file of this format or has too many rows.
-// Calls `cancelled`, which may be empty, between rows, and returns Cancelled once `cancelled`
+// Returns InvalidArgument, which names `csv`, if `csv` is not a file of this format or has too many
+// rows. Calls `cancelled`, which may be empty, between rows, and returns Cancelled once `cancelled`
 // returns true.
 absl::StatusOr<ReadRuns> ReadImport(std::string_view csv, int32_t host_cores,
                                     const std::function<bool()>& cancelled);
 
-// Returns InvalidArgument about `csv`, which names the first refused rows, each with its line and
+// Returns InvalidArgument, which names `csv` and the first refused rows, each with its line and
 // reason. Returns OK if no row was refused.
 absl::Status StatusOf(const std::vector<RefusedRow>& refused);
 

@@ -11,8 +11,8 @@
 namespace meshwright::server {
 
 // Returns the offer that the agents have under this name. Returns NotFound if no agent has it, with
-// the names that there are, and FailedPrecondition if two agents have different files under this
-// name: their trials would not compare.
+// the names of the runners that they have, and FailedPrecondition if two agents have different
+// files under this name, since their trials would not be comparable.
 absl::StatusOr<wire::RunnerOffer> FindOffer(const std::vector<AgentStatus>& agents,
                                             const std::string& name);
 

@@ -21,8 +21,8 @@ namespace meshwright::server {
 struct SweepRunner {
   // The runner on the agents; nullopt: callers ask for the trials and run them.
   std::optional<trial::RunnerChoice> choice = {};
-  planner::FrameworkProfile profile;  // by whose rules its framework takes a layout
-  std::string where = {};             // condition that its layouts meet; empty: any layout
+  planner::FrameworkProfile profile;  // its rules decide which layouts are valid
+  std::string where = {};             // condition on the layouts; empty: any layout
 };
 
 struct SweepOptions {

@@ -5,8 +5,8 @@
 //
 // Callers may rely on:
 // - A result is reported as stored only after it is durable.
-// - While the store can't be written, nothing that was reported is lost, and agents keep what they
-//   hold.
+// - While the store can't be written, nothing that was reported is lost, and agents keep the
+//   attempts that they hold.
 // - Reads come from the store and wait for no decision.
 // - All functions may be called from any thread.
 //
@@ -57,7 +57,7 @@ struct AgentStatus {
 // A trial that was handed out to a caller.
 struct AskedTrial {
   wire::AttemptKey key;
-  std::string token;  // proves that who tells the result was handed the attempt
+  std::string token;  // proves that the reporter of a result was handed the attempt
   absl::Time lease_end;
 };
 
@@ -78,13 +78,14 @@ class SweepEngine {
   absl::StatusOr<db::SweepRecord> Cancel(std::string_view sweep, std::string_view actor);
   // Returns FailedPrecondition if the sweep has not ended; with `force`, cancels it first.
   absl::Status Delete(std::string_view sweep, bool force, std::string_view actor);
-  // Returns how many runs were new.
+  // Returns the number of runs that were new.
   absl::StatusOr<int64_t> Import(std::vector<db::NewImport> runs);
 
-  // Connects an agent. It replaces a connected agent of the same name if that is the same process
-  // or was not heard from for a lease. Otherwise the call returns AlreadyExists, or Aborted for at
-  // most a lease if the connected agent may be an earlier process of this agent. `held` names the
-  // attempts that the agent runs or of which it still has results.
+  // Connects an agent. If an agent of the same name is connected, the new one replaces it if the
+  // connected agent is the same process or was not heard from for a lease. Otherwise the call
+  // fails: with Aborted, for at most a lease, if the connected agent may be an earlier process of
+  // this agent, and else with AlreadyExists. `held` names the attempts that the agent runs or whose
+  // results it still has.
   absl::Status Connect(AgentInfo info, const std::vector<wire::AttemptKey>& held,
                        std::shared_ptr<AgentLink> link);
   // Notes that the stream of `link` broke.
@@ -105,13 +106,14 @@ class SweepEngine {
   // refused and nothing changes.
   void Finish(const std::string& agent, const wire::AttemptKey& key, const std::string& token,
               const trial::TrialResult& result, FinishDone done);
-  // Hands out the next trial of a sweep whose trials callers run, for `lease`. Returns the statuses
-  // of TrialAsked (server/engine/engine_input.h), once the decision is stored. Waits until a trial
-  // is chosen.
+  // Hands out the next trial of a sweep whose trials callers run, for `lease`. Waits until a trial
+  // is chosen and the decision is stored. Returns NotFound if the sweep is not active,
+  // FailedPrecondition if callers do not run its trials or if it has no trial to hand out now, and
+  // Unavailable if choosing or storing takes too long.
   absl::StatusOr<AskedTrial> AskTrial(const std::string& sweep, const std::string& actor,
                                       absl::Duration lease);
-  // Tells the result of a trial that was handed out. Returns OK once it is stored, or why it was
-  // refused.
+  // Takes the result that a caller reports for a trial that was handed out. Returns OK once the
+  // result is stored, or why it was refused.
   absl::Status TellTrial(const wire::AttemptKey& key, const std::string& token,
                          const std::string& actor, const trial::TrialResult& result);
   // Returns when the renewed lease ends.
@@ -185,7 +187,7 @@ class SweepEngine {
   // Stores a change about which only the store can decide, and waits until it is stored.
   absl::Status StoreNow(std::function<absl::Status(db::SweepAccess&)> store,
                         std::function<void()> stored);
-  // A result as an agent delivered it, or as a caller told it.
+  // A result as an agent delivered it, or as a caller reported it.
   struct Delivery {
     std::string agent;  // as in TrialFinished
     wire::AttemptKey key;

@@ -1,4 +1,5 @@
-// These functions read what a caller says of a trial that it asked for (v1::TellTrialRequest).
+// These functions read what a caller reports about a trial that it asked for
+// (v1::TellTrialRequest).
 #pragma once
 
 #include <cstdint>
@@ -14,25 +15,25 @@
 
 namespace meshwright::server {
 
-// Returns the lease of `seconds`, or a day for 0. Returns InvalidArgument about `field` if it is
-// shorter than a minute or longer than 30 days.
+// Returns the lease of `seconds`, or a day for 0. Returns InvalidArgument, which names `field`, if
+// the lease is shorter than a minute or longer than 30 days.
 absl::StatusOr<absl::Duration> ReadLease(std::string_view field, int64_t seconds);
 
 // Returns the token that callers get: the number of the attempt, and the attempt's token.
 std::string AskToken(const AskedTrial& asked);
 
-// The attempt that a caller tells about, with the attempt's token.
+// The attempt whose result a caller reports, with the attempt's token.
 struct TellKey {
   wire::AttemptKey key;
   std::string token;
 };
 
-// Returns InvalidArgument if the name is not a trial's or the token has another form than
-// AskToken()'s.
+// Returns InvalidArgument if the name is not the name of a trial, or if the token does not have the
+// form of AskToken().
 absl::StatusOr<TellKey> ReadTellKey(const v1::TellTrialRequest& request);
 
-// Returns the result as a trial's. Returns InvalidArgument about the field of `told` that is
-// missing or out of place.
+// Returns `told` as a trial's result. Returns InvalidArgument, which names a field of `told`, if
+// that field is missing, out of range, or must be absent.
 absl::StatusOr<trial::TrialResult> ReadToldResult(const v1::ToldResult& told);
 
 }  // namespace meshwright::server

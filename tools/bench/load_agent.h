@@ -20,7 +20,8 @@ namespace meshwright::bench {
 // LoadRecord holds counts and latencies of the results of all agents of a run.
 class LoadRecord {
  public:
-  // Counts a result that the server accepted at `now`, `after` it was sent.
+  // Counts a result that the server accepted at the time `now`. `after` is the time since the
+  // result was sent.
   void Acknowledged(absl::Duration after, absl::Time now);
   void Refused() { ++refused_; }
   void Cancelled() { ++cancelled_; }

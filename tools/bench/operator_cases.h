@@ -18,7 +18,7 @@ class BenchMemory {
 
   // Returns `count` ones of the given type.
   void* Elements(ElementType type, int64_t count);
-  // Returns `count` ones of the type in which operators on `type` compute.
+  // Returns `count` ones of the accumulator type of operators on `type`.
   void* Accumulators(ElementType type, int64_t count);
   double* Doubles(int64_t count);
   int32_t* Integers(const std::vector<int32_t>& values);
@@ -54,7 +54,7 @@ struct BenchShape {
 struct BenchOperator {
   const char* name;
   BenchCase (*make)(BenchMemory& memory, ElementType type, const BenchShape& shape);
-  bool of_model = true;  // whether it depends on the model's widths
+  bool of_model = true;  // whether its cases depend on the model's widths
 };
 
 const std::vector<BenchOperator>& BenchOperators();

@@ -1,5 +1,5 @@
-// MakeCommands() builds the whole command line, RunCommandLine() runs the command that a user's
-// line names, and RunWords() the one that a program's words name.
+// MakeCommands() builds the command line with every command. RunCommandLine() runs the command line
+// of a user; RunWords() runs arguments without the user's defaults.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,20 @@
 
 namespace meshwright::cli {
 
-// Returns MakeCommand() and RunWords().
+// Returns a CommandTree that makes commands by MakeCommand() and runs them by RunWords().
 CommandTree AllCommands();
 
 // Returns every command with its flags. The commands use `context` when they run.
 std::unique_ptr<CLI::App> MakeCommands(CommandContext& context);
 
-// Returns the command line with the one command `name`, such as "sweep" with all that stands below
-// it; with every command if there is none of this name. It costs a program's call less than all.
+// Returns the command line with only the top-level command `name`, such as "sweep", and its
+// subcommands. If there is no such command, returns the command line with every command. A program
+// that runs one command saves the time to build the others.
 std::unique_ptr<CLI::App> MakeCommand(CommandContext& context, std::string_view name);
 
-// Parses the words behind the program's name, runs the command that they name and returns the exit
-// code. Defaults of the environment and of the configuration file are not applied here; `sources`
-// says where those that were applied came from.
+// Parses `words`, the arguments after the program's name, runs the command that they name and
+// returns the exit code. Does not apply defaults from the environment or the configuration file. If
+// the caller has applied them, `sources` says where each came from.
 int RunWords(CLI::App& app, const std::vector<std::string>& words,
              command_line::DefaultSources sources, CommandContext& context);
 

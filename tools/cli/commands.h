@@ -39,13 +39,13 @@ void AddBenchmarkCommand(CLI::App& app, CommandContext& context);
 void AddListCommand(CLI::App& app, CommandContext& context);
 // Compares predictions with measured runs.
 void AddValidateCommand(CLI::App& app, CommandContext& context);
-// Runs the engine's choices on measured sweeps.
+// Replays measured sweeps with the engine's choices of trials.
 void AddReplayCommand(CLI::App& app, CommandContext& context);
 // Fits a hardware profile's constants to measured runs.
 void AddCalibrateCommand(CLI::App& app, CommandContext& context);
 // Manages sweeps on a running server.
 void AddSweepCommand(CLI::App& app, CommandContext& context);
-// Lists the measurements of all of a server's sweeps that match a condition.
+// Lists the measurements on a server, of all its sweeps, that match a condition.
 void AddHistoryCommand(CLI::App& app, CommandContext& context);
 // Runs the server until SIGINT or SIGTERM.
 void AddServeCommand(CLI::App& app, CommandContext& context);
@@ -62,7 +62,7 @@ void AddDoctorCommand(CLI::App& app, CommandContext& context);
 // Creates, lists and revokes the tokens of a server's database.
 void AddTokenCommand(CLI::App& app, CommandContext& context);
 
-// Answers a coding agent over the Model Context Protocol, until standard input ends.
+// Serves tools to a coding agent over the Model Context Protocol, until standard input ends.
 void AddMcpCommand(CLI::App& app, CommandTree tree, CommandContext& context);
 
 // Makes the command tree anew, without any user's defaults.
@@ -73,7 +73,7 @@ void AddAboutCommands(CLI::App& app, MakeTree make_tree, CommandContext& context
 
 // The following functions add subcommands. The command of the group calls them.
 
-// `agents up` starts agents on nodes that Slurm or Kubernetes allocates.
+// `agents up` starts agents on nodes that Slurm, Kubernetes or another batch queue allocates.
 void AddAgentsUpCommand(CLI::App& group, CommandContext& context);
 // `history import` imports runs that were measured elsewhere into a server's history.
 void AddHistoryImportCommand(CLI::App& group, CommandContext& context);

@@ -32,7 +32,7 @@ struct Completion {
 };
 
 // Returns the completions of the last of `words`, which is incomplete and may be empty. `words` are
-// the words after the program's name.
+// the command-line arguments after the program's name.
 Completion Complete(const CLI::App& app, const std::vector<std::string>& words,
                     const Placeholders& placeholders);
 

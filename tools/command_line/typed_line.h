@@ -21,7 +21,8 @@ inline constexpr char kSeeHelp[] = " (--help shows what is accepted)";
 
 class TypedLine {
  public:
-  // `words` are the words after the program's name. REQUIRES: `app` outlives the TypedLine.
+  // `words` are the command-line arguments after the program's name. REQUIRES: `app` outlives the
+  // TypedLine.
   TypedLine(const CLI::App& app, std::vector<std::string> words)
       : app_(app), words_(std::move(words)) {}
 
@@ -31,9 +32,9 @@ class TypedLine {
   // variable or the file's key that gave its default; otherwise its name (NameOf()).
   std::string GivenName(const CLI::Option& option) const;
 
-  // Rewrites `status` in terms of the command line: if it is about a field that belongs to an
-  // option of the command, the message begins with that option. A field belongs to the option whose
-  // long name it is, with underscores for dashes. The units at the end may differ, as in
+  // Returns `status` in terms of the command line: if it names a field that belongs to an option of
+  // the command, the message begins with that option. A field belongs to the option that has the
+  // same long name, with dashes for underscores. The units at the end may differ, as in
   // memory_limit_bytes and --memory-limit-gib.
   absl::Status InItsWords(const absl::Status& status) const;
 

@@ -1,4 +1,5 @@
-// EventQueue hands a task's events from the threads that make them to one that waits.
+// EventQueue passes a task's events from the threads that produce them to a thread that waits for
+// them.
 #pragma once
 
 #include <deque>
@@ -24,12 +25,12 @@ struct Event {
 
 class EventQueue {
  public:
-  // Adds an event, unless the last one, of kDone, was added. Progress that nobody has taken yet is
-  // replaced by later progress, so that a caller who takes none costs nothing.
+  // Adds an event. Does nothing after the event kDone, which is the last one. Progress that nobody
+  // has taken yet is replaced by later progress, so that it does not pile up if nobody takes it.
   void Add(Event event);
 
-  // Returns the next event. Returns nullopt if there is none within `timeout`, or if the last one
-  // was taken.
+  // Returns the next event. Returns nullopt if no event comes within `timeout`, or if the last
+  // event was taken before.
   std::optional<Event> Next(absl::Duration timeout);
 
  private:

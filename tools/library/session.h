@@ -1,4 +1,4 @@
-// A Session is the process that asks, and the arguments that all of its requests have.
+// A Session records the process that opened it, and the default arguments of its requests.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +16,7 @@ namespace meshwright::library {
 
 struct Session {
   nlohmann::ordered_json arguments = nlohmann::ordered_json::object();
-  pid_t process = 0;       // that opened the session
+  pid_t process = 0;       // the one that opened the session
   int32_t host_cores = 1;  // physical cores of this machine
   std::string binary_dir;  // folder of the program `meshwright` and of the worker
 };
@@ -28,8 +28,8 @@ absl::StatusOr<std::shared_ptr<const Session>> OpenSession(std::string_view argu
 // one.
 absl::Status CheckOwnProcess(pid_t process);
 
-// Returns OK if this process may talk to a server, and FailedPrecondition if it is a child, by
-// fork(), of a process that has.
+// Returns OK if this process may call a server. Returns FailedPrecondition if it was forked from a
+// process that has called one.
 absl::Status CheckMayCallServer();
 
 }  // namespace meshwright::library

@@ -26,14 +26,15 @@ class Task {
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
 
-  // Returns the next event; nullopt if there is none within `timeout`, or if the last was taken. If
-  // another process started the task, returns a last event with the error.
+  // Returns the next event; nullopt if no event comes within `timeout`, or if the last event was
+  // taken before. If another process started the task, returns a last event with the error.
   std::optional<Event> Next(absl::Duration timeout);
-  // Waits for the end and returns {"outputs": […], "done": {…}}, all events but progress.
+  // Waits for the end and returns {"outputs": […], "done": {…}}, which have all events but
+  // progress.
   std::string Answer();
   void Cancel() { cancelled_.store(true); }
 
-  // Returns whether this process started the task. Its thread is not in any other.
+  // Returns whether this process started the task. The task's thread exists in no other process.
   bool IsOwn() const;
 
  private:
@@ -43,7 +44,7 @@ class Task {
   const pid_t process_;
   std::atomic<bool> cancelled_{false};
   EventQueue events_;
-  std::thread thread_;  // last: it uses the other members. None for a session of another process.
+  std::thread thread_;  // last: it uses the other members. No thread for another process's session.
 };
 
 }  // namespace meshwright::library

@@ -17,17 +17,16 @@ namespace meshwright::worker {
 // wait for the work can tell.
 using WatchWork = std::function<std::shared_ptr<const DoneTime>(c10d::Work& work)>;
 
-// The owner that keeps an operation's tensors alive. With kOwn, the group has references of its
-// own, and may release them some time after the operation's end. With kLent, the group only gets
-// aliases, and the thread that waits for the operation releases the tensors.
+// Says who keeps an operation's tensors alive. With kOwn, the group has references of its own, and
+// may release them some time after the operation's end. With kLent, the group only gets aliases,
+// and the thread that waits for the operation releases the tensors.
 enum class TensorHold : uint8_t { kOwn, kLent };
 
 // Returns a Communicator over `group`. REQUIRES: nobody else uses `group`.
 std::unique_ptr<Communicator> MakeBackendCommunicator(c10::intrusive_ptr<c10d::Backend> group,
                                                       TensorHold hold, WatchWork watch);
 
-// A rank's index in its group, the group's size, and the part of the store that only this group
-// uses.
+// A rank's index in its group, the group's size, and a view of the store that only this group uses.
 struct GroupPlace {
   int32_t index = 0;
   int32_t size = 1;

@@ -36,8 +36,8 @@ class CommunicationError : public std::runtime_error {
 class DoneTime {
  public:
   virtual ~DoneTime() = default;
-  // Returns when the operation was done, in seconds of the host's monotonic clock, or nullopt if it
-  // isn't done yet, since Gloo's threads may finish after the device was synchronized. REQUIRES:
+  // Returns when the operation was done, in seconds of the host's monotonic clock. Returns nullopt
+  // if it isn't done yet: Gloo's threads may finish after the device was synchronized. REQUIRES:
   // the device was synchronized after the operation was issued.
   virtual std::optional<double> seconds() const = 0;
 };
@@ -47,7 +47,8 @@ class PendingWork {
  public:
   virtual ~PendingWork() = default;
   virtual void Wait() = 0;
-  // Returns null if only Wait() can tell when the work is done. May only be called before Wait().
+  // Returns an object that tells when the operation was done, or null if only Wait() can tell. May
+  // be called only before Wait().
   virtual std::shared_ptr<const DoneTime> WatchDone() { return nullptr; }
 };
 
@@ -63,8 +64,8 @@ class Pending {
     if (const auto work = std::exchange(work_, nullptr)) work->Wait();
   }
 
-  // Returns PendingWork::WatchDone(), or null if there is nothing to wait for. REQUIRES: the caller
-  // calls this function immediately after the call that returned this object.
+  // Returns PendingWork::WatchDone(), or null if there is nothing to wait for. REQUIRES: this
+  // function is called immediately after the communicator returned this object.
   std::shared_ptr<const DoneTime> WatchDone() {
     return work_ != nullptr ? work_->WatchDone() : nullptr;
   }

@@ -1,10 +1,10 @@
-// ThreadHub makes Communicators between threads of one process, which are several ranks in a test
-// or on one device.
+// ThreadHub makes Communicators between threads of one process. Each thread is a rank, in a test or
+// on a device that ranks share.
 //
 // Tensors are copied, without sockets. The last rank to arrive executes a collective, and the
 // second side to arrive executes a message. Sums are in rank order, so that results don't depend on
 // timing. As in other implementations, all operations that wait for a rank fail if that rank leaves
-// or does not come in time. On a GPU, Wait() blocks the thread until all ranks have issued their
+// or does not arrive in time. On a GPU, Wait() blocks the thread until all ranks have issued their
 // part, and the stream until the operation is done.
 #pragma once
 

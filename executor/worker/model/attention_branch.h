@@ -50,8 +50,8 @@ class AttentionBranch {
 
   // Returns the new tensor that is to be added to `residual` [stream tokens, hidden].
   virtual at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const = 0;
-  // Recomputes, before the backward, the saved tensors of the norms in `runs` and, for latent
-  // attention, of its projections in `runs`.
+  // Recomputes, before the backward, the saved tensors of those norms and, in latent attention, of
+  // those projections that are in `runs`.
   virtual void Recompute(const planner::EnumSet<planner::OperatorName>& runs,
                          AttentionSaved& saved) const = 0;
   // Takes the gradient of the sum of residual and output, and returns the gradient of the residual,

@@ -28,8 +28,8 @@ struct AttentionShape {
 
   // Returns the width of a head's values.
   int64_t value_head_dim() const { return value_dim > 0 ? value_dim : head_dim; }
-  // Returns the number of kernel calls. If the kernel does not support grouped queries, each call
-  // has one query head of every group, so that keys and values are never repeated.
+  // Returns the number of kernel calls: one if the kernel supports grouped queries. Otherwise each
+  // call takes one query head per key/value head, so that keys and values are never repeated.
   int64_t calls() const { return TakesGroupedQueries(backend) ? 1 : heads / kv_heads; }
   // Returns the sequence that `cp` ranks share, in the form that planner::AttentionTiles() takes.
   planner::AttentionSpan span(int32_t cp) const {
@@ -52,8 +52,8 @@ struct AttentionGradient {
   at::Tensor v;               // [batch, seq_len, kv_heads, value_head_dim()]
 };
 
-// Returns a view of the query heads of one call: `call`, `call` + calls(), ... of `heads` [batch,
-// seq_len, heads, head_dim].
+// Returns a view of one call's query heads: the heads `call`, `call` + calls(), ... of `heads`
+// [batch, seq_len, heads, head_dim].
 at::Tensor HeadsOfCall(const AttentionShape& shape, const at::Tensor& heads, int64_t call);
 
 // Returns a view of attention's output or its gradient as [batch, seq_len, heads,

@@ -29,7 +29,7 @@ bool TakesGroupedQueries(AttentionBackend backend);
 // The tensors that the backward needs in addition to q, k, v and the output.
 struct AttentionStatistics {
   at::Tensor log_sum_exp;  // fp32 (fp64 for fp64): [batch, heads, queries]
-  at::Tensor random_seed;  // of GPU kernels, which expect it back; unused without dropout
+  at::Tensor random_seed;  // of GPU kernels, whose backward takes it; unused without dropout
   at::Tensor random_offset;
 };
 
@@ -40,7 +40,7 @@ struct AttendedHeads {
 
 // The keys that a query sees; by default it sees all keys.
 struct KeySight {
-  bool causal = false;   // a query sees keys up to its own position; needs equally many of both
+  bool causal = false;   // a query sees keys up to its own position; needs as many keys as queries
   at::Tensor mask = {};  // [queries, keys], accumulator dtype, added to the scores; CPU only
   std::optional<planner::KeyBand> band = {};  // only if TakesBands()
 };

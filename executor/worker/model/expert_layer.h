@@ -71,7 +71,7 @@ class ExpertLayer {
   kernels::SwigluForm form() const {
     return ffn_.clamp > 0.0 ? kernels::ClampedSwiglu(ffn_.clamp) : kernels::SwigluForm();
   }
-  // Returns the bias of down if this rank is the one that adds it, else an undefined tensor.
+  // Returns the bias of down if this rank adds it, and otherwise an undefined tensor.
   at::Tensor AddedDownBias() const;
   void Route(const at::Tensor& norm_output, ExpertsSaved& saved) const;
   // Copies each slot's token to the slot's row. Returns [sent rows, width].

@@ -73,7 +73,7 @@ class LatentAttentionLayer final : public AttentionBranch {
   const RopeTable& rope_;
   const AttentionShape shape_;
   const NormLayer norm_;
-  const size_t latent_norm_;  // index of the norm weight of queries; that of keys is the next one
+  const size_t latent_norm_;  // index of the queries' norm weight; the keys' follows it
   const size_t down_;         // index of the down projection's matrix
   const size_t query_;        // index of the queries' up projection
 };

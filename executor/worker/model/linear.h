@@ -31,7 +31,7 @@ void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, cons
                           const MatrixGradient& gradient);
 
 // Adds `bias` [outputs], which may be undefined, to y in place. A row-parallel layer calls this
-// after the ranks' parts are summed.
+// after summing the ranks' partial products.
 void AddBias(const at::Tensor& bias, at::Tensor& y);
 
 // Adds the sum of dy's rows to `gradient` [outputs], which has the accumulator dtype. Does nothing

@@ -1,5 +1,5 @@
-// NormLayer is a norm of the residual stream, computed by the fused kernels: RMSNorm, or LayerNorm
-// with a weight and a bias if the model has them.
+// NormLayer is a norm of the residual stream, computed by the fused kernels: RMSNorm, or LayerNorm.
+// A LayerNorm has a weight and a bias only if the model has them.
 #pragma once
 
 #include <ATen/core/Tensor.h>

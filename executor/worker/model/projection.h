@@ -5,10 +5,10 @@
 // Factors have the activations' format (executor/worker/model/linear.h), or are quantised to E4M3
 // by the recipe fp8-blockwise (DeepSeek-V3, arXiv 2412.19437, section 3.3; Transformer Engine's
 // Float8BlockScaling). Activations and gradients have one scale per tile of 1 x 128 along the
-// contracted dimension, weights one per block of 128 x 128. The forward and the input gradient
-// contract over features. A weight gradient contracts over tokens: both factors are quantised again
-// from the originals, in tiles of 128 tokens of a column, and inputs are saved in this form.
-// Quantised weights are not kept: each product quantises its weight and frees the result
+// contracted dimension, and weights have one scale per block of 128 x 128. The forward and the
+// input gradient contract over features. A weight gradient contracts over tokens: both factors are
+// quantised again from the originals, in tiles of 128 tokens of a column, and inputs are saved in
+// this form. Quantised weights are not kept: each product quantises its weight and frees the result
 // afterwards.
 //
 // As long as no tile is cut, the layout changes results only through the order of sums
@@ -80,7 +80,7 @@ class EnteringInput {
   Pending scales_;
 };
 
-// Starts the gather. Without sequence parallelism `share` is already the input of all tokens.
+// Starts the gather. Without sequence parallelism, `share` is already the input of all tokens.
 EnteringInput StartEntering(RankContext& context, const ProductInput& share);
 
 }  // namespace meshwright::worker

@@ -24,9 +24,9 @@ namespace meshwright::worker {
 
 class Stage {
  public:
-  // Allocates and initialises the parameters. `front` is the model's first stage if that is another
-  // chunk of this rank, and otherwise null; with tied embeddings, the head shares the table of
-  // `front`. REQUIRES: `context`, `rope` and `front` outlive this object.
+  // Allocates and initialises the parameters. `front` is the model's first stage if that stage is
+  // another chunk of this rank, and otherwise null. With tied embeddings, the head shares the table
+  // of `front`. REQUIRES: `context`, `rope` and `front` outlive this object.
   Stage(RankContext& context, const planner::StageLayers& layers, const RopeTable& rope,
         Stage* front = nullptr);
 
@@ -104,7 +104,7 @@ class Stage {
   std::map<const FlatUnit*, int64_t> missing_uses_;  // of this step
   Stage* const front_;                               // holds the head's matrix, if not null
   FlatUnit* embedding_unit_ = nullptr;
-  FlatUnit* head_unit_ = nullptr;  // the embedding's, or that of `front_`, if they share it
+  FlatUnit* head_unit_ = nullptr;  // the unit of the embedding or of `front_`, if shared
   FlatUnit* final_norm_unit_ = nullptr;
   std::optional<EmbeddingLayer> embedding_;
   std::vector<Block> blocks_;

@@ -1,7 +1,7 @@
 // EventWriter writes one worker's events as lines of JSON to a dedicated descriptor.
 //
 // Every event has the fields `event` and `rank`. executor/trial/rank_events.h has the events of a
-// trial, executor/trial/benchmark_events.h those of a device benchmark.
+// trial, and executor/trial/benchmark_events.h has the events of a device benchmark.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ class EventWriter {
   // A negative descriptor drops all events.
   EventWriter(int descriptor, int32_t rank) : descriptor_(descriptor), rank_(rank) {}
 
-  // Writes `event` with the rank added. Ignores a reader that is gone: the worker is about to be
-  // killed.
+  // Writes `event` with the rank added. Ignores errors if the reader is gone, since the worker is
+  // then about to be killed.
   void Write(nlohmann::json event) const;
 
  private:

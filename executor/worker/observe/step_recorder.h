@@ -29,7 +29,7 @@ class StepRecorder {
   // Returns the step that ended. REQUIRES: the device was synchronized since.
   trial::StepRecord Take();
 
-  // BeginAction() and EndAction() begin and end an action, which is in the phase of its kind.
+  // BeginAction() and EndAction() begin and end an action, and the phase that its kind belongs to.
   // Actions don't nest.
   void BeginAction(const planner::Action& action);
   void EndAction();

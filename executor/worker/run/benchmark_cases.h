@@ -20,7 +20,7 @@ struct BenchmarkCase {
   std::string series;
   double work = 0.0;       // FLOP or bytes
   bool takes_part = true;  // whether this rank runs the operation
-  bool needed = false;     // measured even after the time budget, since a profile requires it
+  bool needed = false;     // measured even if the time budget is spent, since a profile needs it
   // Allocates the operation's data and returns the operation. Called only on ranks that take part.
   std::function<std::function<void()>()> prepare;
   // Puts the measurement into the event that reports it.

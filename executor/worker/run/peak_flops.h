@@ -7,8 +7,8 @@
 namespace meshwright::worker {
 
 // Returns the FLOP/s of a large square matrix product in the training's dtype on this rank, while
-// all ranks of the run do the same: ranks that share cores share their peak. The product's memory
-// does not count as the rank's.
+// all ranks of the run do the same, since ranks that share cores also share their peak. The
+// product's memory does not count as the rank's.
 double MeasurePeakFlops(RankContext& context);
 
 }  // namespace meshwright::worker

@@ -35,8 +35,8 @@ class PipelineExecutor {
   // Returns when all actions are done and everything was sent.
   void Run(const TokenSource& tokens);
 
-  // Returns the most micro-batches, over all chunks, that were between forward and backward at one
-  // time so far.
+  // Returns the largest number of micro-batches, summed over all chunks, that were between forward
+  // and backward at one time so far.
   int32_t peak_in_flight() const { return peak_in_flight_; }
 
  private:

@@ -30,7 +30,8 @@ struct StepResult {
   double step_s = 0.0;
   // Mean cross entropy over the global batch before the update, on the rank that holds the head.
   std::optional<double> loss;
-  // This rank's part of the squared gradient norm (executor/worker/state/gradient_square_sum.h).
+  // This rank's contribution to the squared gradient norm
+  // (executor/worker/state/gradient_square_sum.h).
   double gradient_square_sum = 0.0;
   trial::StepRecord record = {};
   std::vector<planner::ExpertRows> expert_rows = {};  // ExpertTraffic::rows

@@ -8,7 +8,7 @@
 //
 // No gather is pending between steps, so that a step's time includes the gathers for the previous
 // update. The first step also gathers, although the initial weights are already whole, so that its
-// time is comparable to that of other steps.
+// time is comparable to the time of other steps.
 #pragma once
 
 #include <map>
@@ -26,8 +26,8 @@ namespace meshwright::worker {
 
 class WeightGatherer {
  public:
-  // Gathers for steps that run `actions` on `stages`, the rank's chunks. REQUIRES: the stages'
-  // units outlive this object.
+  // Plans the gathers of steps that run `actions` on `stages`, the rank's chunks. REQUIRES: the
+  // stages' units outlive this object.
   WeightGatherer(RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages,
                  const std::vector<planner::Action>& actions);
 

@@ -14,7 +14,7 @@
 //
 // A sharded buffer is temporarily whole: gradients of matrices while they are open
 // (OpenGradients()), weights while they are gathered. Gradients of vectors are always whole, since
-// they are small and are computed at other times than those of matrices.
+// they are small and are computed at other times than gradients of matrices.
 //
 // A matrix's gradient is never zeroed: the first micro-batch overwrites it, and later ones add to
 // it.
@@ -86,14 +86,14 @@ class FlatUnit {
   const at::Tensor& weight(size_t index) const;
   // Returns the gradient of parameter `index` in the accumulator dtype, or an undefined tensor for
   // kNowhere. The gradient of a matrix is valid only while gradients are open and after a
-  // micro-batch's part was added to it.
+  // micro-batch's gradient was added to it.
   const at::Tensor& gradient(size_t index) const;
-  // Returns a matrix's gradient, to which the caller must add a micro-batch's part. The gradient is
-  // `empty` only in the first call after ClearGradients() or OpenGradients(). REQUIRES: gradients
-  // are open.
+  // Returns a matrix's gradient, to which the caller must add a micro-batch's gradient. The
+  // gradient is `empty` only in the first call after ClearGradients() or OpenGradients(). REQUIRES:
+  // gradients are open.
   MatrixGradient TakeMatrixGradient(size_t index);
-  // Returns the gradients of routers, their biases and norms, which every TP rank holds whole. The
-  // tensor is dense, and has no elements if there are no such parameters.
+  // Returns the gradients of routers, of routers' biases and of norms, all of which every TP rank
+  // holds whole. The tensor is dense, and has no elements if there are no such parameters.
   at::Tensor stream_gradients() const {
     return vector_gradients_.narrow(0, 0, router_elements_ + partial_elements_);
   }
@@ -110,9 +110,9 @@ class FlatUnit {
   // Returns the gradients of the elements that this rank updates, as a dense tensor. These are its
   // shard, or all elements if there are no shards.
   const at::Tensor& own_gradients() const { return own_gradients_; }
-  // Returns own_gradients() as dense pieces without padding. Replicated parameters are included
-  // only if `with_replicated`. These are the ones that every TP rank holds whole, or for experts,
-  // every rank of expert tensor parallelism.
+  // Returns own_gradients() as dense pieces without padding. Parameters that every TP rank (for
+  // experts, every rank of expert tensor parallelism) holds whole are included only if
+  // `with_replicated`.
   std::vector<at::Tensor> DistinctGradients(bool with_replicated) const;
 
   // Clears the last step's gradients. The next step must add to every matrix's gradient at least
@@ -122,13 +122,14 @@ class FlatUnit {
   void OpenGradients();
   bool gradients_open() const { return gradients_.defined(); }
   // Returns all gradients since OpenGradients(), padded_elements() elements, for a reduction. If
-  // the unit does not keep whole gradients, the caller owns the buffer from now on. The buffer's
-  // gradients of vectors are then those of the whole step if `with_vectors`, and otherwise zero.
-  // REQUIRES: a part was added to every matrix's gradient.
+  // the unit does not keep whole gradients, the caller owns the buffer from now on. The gradients
+  // of vectors in the buffer are then the whole step's if `with_vectors`, and otherwise zero.
+  // REQUIRES: a micro-batch's gradient was added to every matrix's gradient.
   at::Tensor CloseGradients(bool with_vectors);
   // Returns this rank's part of a buffer of padded_elements().
   at::Tensor OwnPart(const at::Tensor& flat) const;
-  // Adds a reduced part to the shard, if CloseGradients() gave the buffer away.
+  // Adds `part`, this rank's part of reduced gradients, to the shard. Used if CloseGradients() gave
+  // the buffer away.
   void AddToOwnGradients(const at::Tensor& part);
 
   // Returns the number of elements of matrices that the optimizer orthogonalises; they come first.

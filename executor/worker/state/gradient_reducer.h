@@ -6,7 +6,7 @@
 // from the unit's first weight gradient to the end of the reduce-scatter. Under layered gradient
 // accumulation (arXiv 2106.02679), one reduce-scatter covers all micro-batches of a chunk's pass.
 // The all-reduce over the copies happens once per step, when the rank's own gradients are complete.
-// Under HSDP these are the gradients of a shard, and without ZeRO all gradients.
+// The rank's own gradients are those of its shard under HSDP, and all gradients without ZeRO.
 //
 // At most one bucket is being reduce-scattered when another one opens. Which buckets exist at any
 // moment depends only on this rank's own actions, not on the speed of a reduction.

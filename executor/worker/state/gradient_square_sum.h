@@ -1,6 +1,6 @@
-// GradientSquareSum is one rank's part of the squared L2 norm of a step's gradients (of the mean
-// loss over the global batch). Every parameter counts on exactly one of the ranks that hold it. The
-// norm is therefore the square root of the sum over all ranks.
+// GradientSquareSum is one rank's contribution to the squared L2 norm of a step's gradients (of the
+// mean loss over the global batch). Every parameter counts on exactly one of the ranks that hold
+// it. The norm is therefore the square root of the sum over all ranks.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// MatrixGradient is a weight matrix's gradient, to which a micro-batch's part is added.
+// MatrixGradient is a weight matrix's gradient, to which a micro-batch's gradient is added.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,7 +7,8 @@ namespace meshwright::worker {
 
 struct MatrixGradient {
   at::Tensor values;  // [rows, columns], accumulator dtype
-  // If true, nothing was added yet and the values are undefined: the part overwrites them.
+  // If true, nothing was added yet and the values are undefined: the micro-batch's gradient
+  // overwrites them.
   bool empty = false;
 };
 

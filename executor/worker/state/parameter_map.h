@@ -91,11 +91,12 @@ struct ExpertPlace {
   int32_t etp_rank = 0;
   int32_t etp = 1;
 };
-// Returns the parameters of a layer's experts, which follow each other; empty if the layer has no
-// experts. The gate and up weights of an expert are adjacent, and so are their biases.
+// Returns the parameters of a layer's experts, or an empty unit if the layer has no experts. Each
+// array stacks the parts of all experts. The gate and up weights of an expert are adjacent, and so
+// are their biases.
 ParameterUnit ExpertUnit(const planner::ModelSpec& model, int64_t layer, const ExpertPlace& place);
 ParameterUnit EmbeddingUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t tp);
-// Returns the output projection. Its layout is that of the embedding's unit, so that with tied
+// Returns the output projection. It is laid out like the embedding's unit, so that with tied
 // embeddings the copies of the table on two ranks match.
 ParameterUnit HeadUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t tp);
 ParameterUnit FinalNormUnit(const planner::ModelSpec& model);

@@ -20,8 +20,9 @@ class UnitObserver {
   virtual void AfterWeights(const WeightGroup& units) = 0;
   // Called before the stage adds a micro-batch's gradients of matrices to the unit's gradients.
   virtual void BeforeGradients(FlatUnit& unit) = 0;
-  // Called after the stage has added these gradients. `pass_complete` tells whether the stage adds
-  // no more to this unit in this step. A unit of tied embeddings may belong to two stages.
+  // Called after the stage has added these gradients. `pass_complete` tells whether these were the
+  // stage's last gradients for this unit in this step. A unit of tied embeddings may belong to two
+  // stages.
   virtual void AfterGradients(FlatUnit& unit, bool pass_complete) = 0;
 };
 

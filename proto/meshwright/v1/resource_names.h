@@ -4,7 +4,8 @@
 //                                    starting with '.' or '-', which a command line could not name
 //   sweeps/{sweep}/trials/{trial}    {trial}: a whole number from 1
 //
-// New sweeps get only such names. A stored sweep with another name is still found under that name.
+// New sweeps get only such names. A stored sweep whose name breaks this rule is still found under
+// its name.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ struct TrialName {
 std::string FormatSweepName(std::string_view sweep);
 std::string FormatTrialName(std::string_view sweep, int32_t number);
 
-// Returns the {sweep} part, which CheckSweepId() need not accept. Returns InvalidArgument, with the
-// form of a name, for any other text.
+// Returns the {sweep} part of a sweep's name, even if CheckSweepId() does not accept that part.
+// Returns InvalidArgument, with the form of a name, for any other text.
 absl::StatusOr<std::string> ParseSweepName(std::string_view name);
 absl::StatusOr<TrialName> ParseTrialName(std::string_view name);
 

@@ -1,5 +1,5 @@
-// AgentStateDir() and SharedStateDir() return the folders where this user's agents keep state when
-// their processes end.
+// AgentStateDir() and SharedStateDir() return the folders of the state that this user's agents keep
+// after their processes end.
 #pragma once
 
 #include <string>

@@ -16,8 +16,8 @@ struct DevicesFlag {
   int32_t count = 0;  // ranks on the CPU; 0 for cuda, which takes every visible device
 };
 
-// Returns the parsed value of --devices. If it is neither cpu:N nor cuda, returns InvalidArgument
-// about the flag, with what would be accepted.
+// Returns the parsed value of --devices. If it is neither cpu:N nor cuda, returns InvalidArgument,
+// which names the flag and says what is accepted.
 absl::StatusOr<DevicesFlag> ParseDevices(std::string_view text);
 
 // Parses the value of --devices and, for cuda, lists the devices that are visible to the worker at

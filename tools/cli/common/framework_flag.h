@@ -1,5 +1,5 @@
-// FrameworkFlag holds the framework of an export or an import (--to, --from), which a user may name
-// as that framework, as one of its profiles, or by any other name of those.
+// FrameworkFlag holds the framework of an export or an import (--to, --from). A user may give the
+// framework's own name, or any name of a profile that describes it.
 #pragma once
 
 #include <ostream>
@@ -11,14 +11,15 @@ namespace meshwright::cli {
 
 struct FrameworkFlag {
   std::string name;   // as planner::ExportTargetName() has it; empty if the flag is absent
-  std::string typed;  // another name that the user typed; empty if there is none
+  std::string typed;  // what the user typed if that is not `name`, else empty
 
-  // Adds the option `flag`, such as "--to". A name that stands for no framework is refused with a
-  // list of those that there are.
+  // Adds the option `flag`, such as "--to". A name that stands for no framework is refused, with a
+  // list of the frameworks.
   CLI::Option* Add(CLI::App& app, const std::string& flag, const std::string& description);
 };
 
-// Says which framework was taken for a name that is not its own.
+// If the user typed another name than the framework's own, prints which framework that name was
+// taken for.
 void SayFramework(const FrameworkFlag& flag, const std::string& option, std::ostream& err);
 
 }  // namespace meshwright::cli

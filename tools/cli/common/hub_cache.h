@@ -24,7 +24,7 @@ struct HubModel {
 };
 
 // Parses a Hub id (ORG/NAME) or the URL of a model on huggingface.co. Returns nullopt if the text
-// is neither an id nor a URL. Returns InvalidArgument about `flag` for any other URL.
+// is neither an id nor a URL. Returns InvalidArgument, which names `flag`, for any other URL.
 absl::StatusOr<std::optional<HubModel>> ParseHubModel(std::string_view flag, std::string_view text);
 
 // Returns the model to which a cache folder of this name belongs, or nullopt if no model's folder
@@ -44,7 +44,7 @@ std::string FetchCommand(const HubModel& model);
 
 // Returns the path of the snapshot of the model's revision in the model's folder `folder`. If the
 // model names no revision and refs/main is missing, returns the only snapshot. If there is no such
-// snapshot, returns InvalidArgument about `flag` and `folder`, with the command that fetches the
+// snapshot, returns InvalidArgument, which names `flag`, `folder` and the command that fetches the
 // file.
 absl::StatusOr<std::string> SnapshotIn(std::string_view flag, const std::string& folder,
                                        const HubModel& model);

@@ -4,9 +4,10 @@
 //   {"command": "sweep start", "arguments": {"model": {…}, "gpus": 32}, "keep": ["plot"]}
 //
 // An argument has the name of the command's option, with underscores for dashes. Its value is a
-// text, a number, true for a flag, a list for an option that takes several values, or an object:
-// the JSON of the file that the option would name. null and false stand for an absent argument.
-// Flags in `keep` write no file: their texts come with the answer.
+// text, a number, true for a flag, a list for an option that takes several values, or an object,
+// which is the JSON of the file that the option would otherwise name. null and false stand for an
+// absent argument. The options that `keep` lists write no files; the answer has their texts
+// instead.
 #pragma once
 
 #include <string>
@@ -30,7 +31,8 @@ struct JsonRequest {
 // Returns the name of an option in requests: "global_batch" for --global-batch.
 std::string ArgumentName(const CLI::Option& option);
 
-// Reads the JSON of a request. Returns InvalidArgument about the key that is off.
+// Reads the JSON of a request. Returns InvalidArgument, which names a key that is unknown or has a
+// value of the wrong type.
 absl::StatusOr<JsonRequest> ReadJsonRequest(std::string_view text);
 
 // Returns the command of the tree below `app` with this name, such as "sweep start". Returns
@@ -38,17 +40,18 @@ absl::StatusOr<JsonRequest> ReadJsonRequest(std::string_view text);
 // JSON.
 absl::StatusOr<CLI::App*> JsonCommand(CLI::App& app, std::string_view name);
 
-// Gives the request those of `defaults` that `command` has and the request does not say.
+// Adds to the request each argument of `defaults` that `command` has and the request does not give.
 void AddDefaults(const nlohmann::ordered_json& defaults, const CLI::App& command,
                  JsonRequest& request);
 
-// Returns the words that run the request's command, which `command` is, and gives `files` the texts
-// that it reads and keeps. Returns InvalidArgument about an argument that the command does not
-// have, with the nearest names, or whose value has the wrong type.
+// Returns the command-line arguments that run the request, whose command is `command`. Supplies to
+// `files` the texts that the command reads, and tells `files` which texts to keep. Returns
+// InvalidArgument for an argument that the command does not have, with the nearest names, and for a
+// value of the wrong type.
 absl::StatusOr<std::vector<std::string>> WordsOf(const JsonRequest& request,
                                                  const CLI::App& command, CommandFiles& files);
 
-// Returns the command's message with the names of arguments in place of those of its options:
+// Returns the command's message with the names of its options replaced by those of arguments:
 // "global_batch" for "--global-batch".
 std::string InArgumentNames(std::string message, const CLI::App& command);
 

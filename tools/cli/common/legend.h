@@ -14,12 +14,12 @@ namespace meshwright::cli {
 class Legend {
  public:
   void Add(std::string_view mark, std::string_view meaning);
-  // Adds each key that the short text of at least one of the layouts has, in the order of the text
-  // form. Axes that divide the devices (tp, cp, pp, dp) are left out.
+  // Adds the meaning of each key that the short text of at least one layout has, in the order of
+  // the text form. Axes that divide the devices (tp, cp, pp, dp) are left out.
   void AddWordsOf(const std::vector<planner::Layout>& layouts);
   // Prints an empty line and then the meanings, all in one column: "vpp     chunks of layers that
-  // each pipeline rank holds". What needs more than 80 columns goes on below the first word of its
-  // meaning. Prints nothing if nothing was added.
+  // each pipeline rank holds". A meaning that exceeds 80 columns continues below its first word.
+  // Prints nothing if nothing was added.
   void Print(std::ostream& out) const;
 
  private:

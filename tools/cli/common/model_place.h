@@ -28,9 +28,9 @@ struct ModelPlace {
 // - a folder models--ORG--NAME of the Hub's cache: its snapshot of main;
 // - a Hub id ORG/NAME, or a URL of the Hub: the snapshot in the cache.
 //
-// Returns nullopt if `value` has none of these forms. Returns InvalidArgument about `flag` if the
-// place has no file that describes a model; if a command can fetch the file, the message has the
-// command.
+// Returns nullopt if `value` has none of these forms. Returns InvalidArgument, which names `flag`,
+// if the place has no file that describes a model; if a command can fetch the file, the message has
+// the command.
 absl::StatusOr<std::optional<ModelPlace>> FindModelPlace(
     std::string_view flag, const std::string& value, const command_line::Environment& environment);
 

@@ -10,14 +10,15 @@
 
 namespace meshwright::cli {
 
-// Returns the model that `value` names. In order of precedence, `value` is a preset in upper or
-// lower case, - for standard input, a place that FindModelPlace() finds
-// (tools/cli/common/model_place.h), or a preset in any spelling (planner/catalog/model_names.h).
-// Any other text is returned as a name; resolving the name fails later. A params.json is returned
-// as the equivalent config.json. An adapter is returned as the model that it adapts, with a note
-// and, if the planner supports it, with the weights that it trains.
+// Returns the model that `value` names. In order of precedence, `value` is (1) a preset in upper or
+// lower case, (2) "-" for standard input, (3) a place that FindModelPlace() finds
+// (tools/cli/common/model_place.h), or (4) a preset in any spelling
+// (planner/catalog/model_names.h). Any other text is returned as a name; resolving the name fails
+// later. A params.json is returned as the equivalent config.json. An adapter is returned as the
+// model that it adapts, with a note and, if the planner supports it, with the weights that it
+// trains.
 //
-// Returns InvalidArgument about `model`, with the path, if the file can't be read or does not
+// Returns InvalidArgument, which names `model` and the path, if the file can't be read or does not
 // describe a model. `seq_len` is passed to ResolveModel().
 absl::StatusOr<planner::SpecSource> ReadModelSource(CommandContext& context,
                                                     const std::string& value, int64_t seq_len);

@@ -1,5 +1,5 @@
-// MeasureWhileQuiet() repeats a benchmark while other programs keep the machine busy: a benchmark
-// beside them measures what they leave.
+// MeasureWhileQuiet() repeats a benchmark if other programs kept the machine busy, since such a
+// benchmark measures only the capacity that these programs left.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,27 @@
 
 namespace meshwright::cli {
 
-// From this share of idle processor time on, before and after a benchmark, its figures count.
+// A benchmark is quiet if at least this share of processor time was idle before and after it.
 inline constexpr double kQuietIdleShare = 0.75;
 inline constexpr int32_t kMostBenchmarks = 3;
 
 struct QuietBenchmark {
   planner::DeviceBenchmark benchmark;
-  double idle_share = 1.0;  // of processor time beside the benchmark, 0 to 1
+  double idle_share = 1.0;  // least share before and after, 0 to 1
 
   bool quiet() const { return idle_share >= kQuietIdleShare; }
 };
 
-// Runs `measure` until the machine was quiet before and after it, at most kMostBenchmarks times,
-// and returns the run beside which the processors were idle most. `idle_share` returns the share of
-// processor time that is idle now. After each run until a quiet one, `on_busy` gets the largest
-// share beside a run so far. Returns the first error of `measure`.
+// Runs `measure` until a run is quiet, at most kMostBenchmarks times, and returns the run with the
+// largest idle share. `idle_share` returns the share of processor time that is idle now. After each
+// run that is not quiet, `on_busy` gets the largest idle share of a run so far. Returns the first
+// error of `measure`.
 absl::StatusOr<QuietBenchmark> MeasureWhileQuiet(
     absl::FunctionRef<absl::StatusOr<planner::DeviceBenchmark>()> measure,
     absl::FunctionRef<double()> idle_share, absl::FunctionRef<void(double idle_share)> on_busy);
 
-// Marks a cluster whose benchmark ran beside other programs: its source says so, and its evidence
-// is an assumption, which widens the interval of its estimates.
+// Marks a cluster whose benchmark was not quiet: the cluster's source says so, and its evidence
+// becomes an assumption, which widens the intervals of estimates.
 void MarkBusy(double idle_share, planner::ClusterSpec& cluster);
 
 }  // namespace meshwright::cli

@@ -1,5 +1,5 @@
-// RunnerFlags holds the flags that say in which framework a trial runs: --runner with --field on a
-// user's own machine, or --command for one line of the user's own.
+// RunnerFlags holds the flags that say in which framework a trial on the user's own machine runs:
+// --runner and --field for a runner's file, or --command for a command line.
 #pragma once
 
 #include <map>
@@ -30,15 +30,17 @@ struct RunnerFlags {
   std::vector<std::string> fields;
 
   void Add(CLI::App& app);
-  // Returns the runner that the flags name, nullopt if they name none.
+  // Returns the runner that the flags name; nullopt if they name none.
   absl::StatusOr<std::optional<ChosenRunner>> Read() const;
 };
 
-// Parses KEY=VALUE entries. Returns InvalidArgument about `flag` if one has no '=' or comes twice.
+// Parses KEY=VALUE entries. Returns InvalidArgument, which names `flag`, if an entry has no '=' or
+// a key comes twice.
 absl::StatusOr<std::map<std::string, std::string>> ParseFieldValues(
     const std::string& flag, const std::vector<std::string>& entries);
 
-// Returns what commands need of this machine: `meshwright` itself is their guard.
+// Returns what commands need from this machine. Their guard is `meshwright` itself
+// (executor/guard/guard.h).
 command::CommandHost HostOfCommands(const CommandContext& context);
 
 }  // namespace meshwright::cli

@@ -54,8 +54,8 @@ class ServerFlags {
   std::vector<std::string> ToWords() const;
   std::string ToText() const;
 
-  // Reads the files and returns how to reach the server. Returns InvalidArgument about a flag whose
-  // value is wrong.
+  // Reads the files and returns how to reach the server. Returns InvalidArgument, which names the
+  // flag, if the value of a flag is wrong.
   absl::StatusOr<ServerAccess> Read() const;
 
  private:

@@ -8,8 +8,8 @@
 namespace meshwright::cli {
 
 // Once a StopRequest exists, these signals set StopRequested(). Before that, and in commands
-// without a StopRequest, they end the process. A command whose context.interrupted is another
-// variable is stopped by that variable alone: the signals of the process are not its own.
+// without a StopRequest, they end the process. If a command's context.interrupted refers to another
+// variable, only that variable stops the command; signals of the process do not.
 class StopRequest {
  public:
   explicit StopRequest(const CommandContext& context);
@@ -25,8 +25,8 @@ class StopRequest {
   const CommandContext& context_;
 };
 
-// Ends a command that has a StopRequest: unless `status` is OK, reports it and sets the exit code.
-// If `status` is Cancelled, the exit code is that of the signal.
+// Ends a command that has a StopRequest: unless `status` is OK, reports the error and sets the exit
+// code. If `status` is Cancelled, the exit code is that of the signal.
 void Finish(CommandContext& context, OutputFormat format, const absl::Status& status);
 
 // Returns the variable that the signals set. `interrupted` of the binary's context refers to it.

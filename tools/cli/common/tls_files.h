@@ -16,8 +16,8 @@ struct TlsIdentity {
   std::string key;
 };
 
-// Returns the text of the file. Returns InvalidArgument about `flag` if it can't be read or holds
-// no certificate in PEM.
+// Returns the text of the file. Returns InvalidArgument, which names `flag`, if the file can't be
+// read or holds no certificate in PEM.
 absl::StatusOr<std::string> ReadCertificates(std::string_view flag, const std::string& path);
 
 // Reads the files of --tls-cert and --tls-key. Returns InvalidArgument if one is missing, the
@@ -26,12 +26,12 @@ absl::StatusOr<std::string> ReadCertificates(std::string_view flag, const std::s
 absl::StatusOr<TlsIdentity> ReadIdentity(const std::string& certificate_path,
                                          const std::string& key_path);
 
-// Returns the token in the file. Returns InvalidArgument about `flag` if the file holds no token,
-// or if anybody but its owner may read or write it.
+// Returns the token in the file. Returns InvalidArgument, which names `flag`, if the file holds no
+// token, or if anybody but its owner may read or write it.
 absl::StatusOr<std::string> ReadTokenFile(std::string_view flag, const std::string& path);
 
-// Returns the token `text` without surrounding space. Returns InvalidArgument about `flag` if it
-// does not have the form of a token; the message does not repeat the text.
+// Returns the token `text` without surrounding space. Returns InvalidArgument, which names `flag`
+// and does not repeat the text, if the text does not have the form of a token.
 absl::StatusOr<std::string> CheckToken(std::string_view flag, std::string_view text);
 
 }  // namespace meshwright::cli

@@ -37,8 +37,8 @@ struct Finding {
 // version.
 Finding JudgeWorker(const std::string& path, const absl::Status& version);
 
-// Judges the CUDA devices that are visible to the worker. `wanted` says whether the user asked for
-// GPUs; if so, finding none is a problem.
+// Judges the CUDA devices that are visible to the worker. If the user asked for GPUs (`wanted`), it
+// is a problem if there are none.
 Finding JudgeDevices(const absl::StatusOr<trial::DeviceList>& devices, bool wanted);
 
 // Judges the memory that processes may use, for `ranks` concurrent ranks.
@@ -59,7 +59,7 @@ Finding JudgeClock(const std::optional<ClockState>& clock);
 // Judges how many bytes are free in the folder where an agent keeps results that no server has yet.
 Finding JudgeStateDir(const std::string& folder, const absl::StatusOr<int64_t>& free_bytes);
 
-// Judges a benchmark of one second on the devices, of which `ran` is the status. It runs matrix
+// Judges `ran`, the status of a benchmark of one second on the devices. The benchmark runs matrix
 // products, copies and, with more than one rank, collectives by NCCL or Gloo.
 Finding JudgeTrial(const wire::DeviceSet& devices, const absl::Status& ran);
 

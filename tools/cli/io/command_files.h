@@ -9,8 +9,8 @@
 // by its folder and its name. The null device never conflicts. Since writing to a pipe or a
 // terminal destroys nothing, these conflict only if two flags write to the same one.
 //
-// A program that runs a command in its own process may take the place of files: Supply() gives the
-// text that a flag reads, and Keep() takes the text that a flag writes.
+// A program that runs a command in its own process may pass texts instead of files: Supply()
+// provides the text that a flag reads, and Keep() takes the text that a flag writes.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ namespace meshwright::cli {
 
 // The text that a flag reads as its standard input.
 struct SuppliedText {
-  std::string name;  // of what the text describes
+  std::string name;  // name of the spec that the text describes
   std::string text;
 };
 
@@ -60,8 +60,9 @@ class CommandFiles {
   // Declares that the command prints to `descriptor`. Messages call the stream `name`.
   void AddStream(std::string_view name, int descriptor);
 
-  // From now on, only files below the folder are read, none is written unless Keep() takes it, and
-  // standard input is what Supply() gives. For requests of somebody who is not the user.
+  // From now on, the command may read only files below the folder, writes only texts that Keep()
+  // takes, and reads as standard input only what Supply() provides. For requests that do not come
+  // from the user.
   void RestrictTo(const std::string& folder) { root_ = folder; }
 
   // Reads the file as ReadWholeFile() does. Returns InvalidArgument if a flag would overwrite this
@@ -78,14 +79,15 @@ class CommandFiles {
 
   // Returns the name of what `flag` reads as standard input: "stdin", or the supplied text's name.
   std::string InputName(std::string_view flag) const;
-  // Reads standard input to its end, or returns the text that was supplied for `flag`. Returns
-  // InvalidArgument about `flag` as Read() does, or if another flag has read standard input.
+  // Reads standard input to its end, or returns the text that was supplied for `flag`. Returns the
+  // errors of Read(), and InvalidArgument, which names `flag`, if another flag has read standard
+  // input.
   absl::StatusOr<std::string> ReadStandardInput(std::string_view flag,
                                                 uintmax_t max_bytes = kMaxFileBytes);
 
   // Returns the file at `path`, which is written later. If `path` is empty, the returned file is
-  // not wanted. Returns InvalidArgument about `flag` if the file can't be written, if the command
-  // reads it or prints to it, or if another flag writes it.
+  // not wanted. Returns InvalidArgument, which names `flag`, if the file can't be written, if the
+  // command reads it or prints to it, or if another flag writes it.
   absl::StatusOr<OutputFile> Claim(std::string_view flag, const std::string& path);
 
  private:

@@ -3,8 +3,8 @@
 
 namespace meshwright::cli {
 
-// Drops gRPC's log lines, so that an error prints the command's one sentence and nothing else. If
-// the user set GRPC_VERBOSITY, changes nothing.
+// Drops gRPC's log lines, so that a failing command prints only its own message. If the user set
+// GRPC_VERBOSITY, changes nothing.
 void QuietGrpcLog();
 
 }  // namespace meshwright::cli

@@ -8,12 +8,12 @@
 
 namespace meshwright::cli {
 
-// Adds the flag and the path of its file to the message of `status`, which is about the file's
-// text. Keeps the status's field.
+// Adds the flag and the path of its file to the message of `status`, an error in the file's text.
+// Keeps the status's field.
 absl::Status InFile(std::string_view flag, const std::string& path, const absl::Status& status);
 
-// Rewrites a status about the request's field `from` as a status about the flag `to`, whose value
-// is sent in that field. Returns other statuses unchanged.
+// If `status` names the request's field `from`, returns it with the flag `to`, whose value is sent
+// in that field, in place of the field. Returns other statuses unchanged.
 absl::Status RenameField(const absl::Status& status, std::string_view from, std::string_view to);
 
 }  // namespace meshwright::cli

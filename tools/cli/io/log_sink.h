@@ -25,8 +25,8 @@ struct LogFlags {
 // below flags.level. `clock` gives the time. REQUIRES: `out` outlives the function.
 //
 // The text format is for people: "2026-11-22T12:38:09.123Z info runs tp2.pp2… sweep=night trial=3
-// attempt=1". A line that is not about a sweep ends after its sentence. Control characters are
-// escaped by EscapeControls() (base/text/message_text.h).
+// attempt=1". An entry without these fields has only its message. Control characters are escaped by
+// EscapeControls() (base/text/message_text.h).
 //
 // The JSON format is for programs: each line is an object with "time" (RFC 3339, UTC,
 // microseconds), "level", "message" and each field of LogFields that the entry sets. The line is

@@ -1,5 +1,6 @@
 // ProgressLine shows the progress of long work. On a terminal it redraws a bar at the bottom. If
-// the terminal has `on_progress`, that takes it instead. Elsewhere it prints plain lines.
+// the output has Terminal::on_progress, it calls that function instead. Elsewhere it prints plain
+// lines.
 //
 // The bar never takes more than one line of the window's current width. Lines of Keep() are printed
 // in full above the bar.
@@ -23,7 +24,7 @@ class ProgressLine {
   void Update(int64_t done, int64_t total, const std::string& text);
   // Prints `done` of `total` and `text` as a line that stays.
   void Keep(int64_t done, int64_t total, const std::string& text);
-  // Ends the line of the bar, if there is a bar, which stays visible.
+  // Ends the line of the bar, if there is a bar. The bar stays visible.
   void Finish();
 
  private:

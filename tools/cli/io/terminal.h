@@ -22,7 +22,8 @@ struct Terminal {
   bool is_terminal = false;
   bool has_colour = false;
   bool folds_tables = true;  // whether rows wider than the window take several lines
-  // Takes the progress of long work, in place of lines: `done` of `total`, and what is done now.
+  // Gets the progress of long work, which is then not printed: `done` of `total`, and what is being
+  // done. May be empty.
   std::function<void(int64_t done, int64_t total, const std::string& text)> on_progress = {};
 
   // Returns whether anybody looks at progress as it happens.

@@ -25,8 +25,8 @@ struct AgentFleet {
   std::vector<std::string> more;  // further flags of `meshwright agent`, passed on unchanged
 };
 
-// Checks the fleet's flags. Returns InvalidArgument about a flag whose value is invalid, or about a
-// flag after "--" that the launcher itself sets.
+// Checks the fleet's flags. Returns InvalidArgument, which names the flag, if the value of a flag
+// is invalid, or if a flag after "--" is one that the launcher itself sets.
 absl::Status Check(const AgentFleet& fleet);
 
 // Checks how the agents reach their server. Returns InvalidArgument if a certificate, key or token

@@ -33,7 +33,7 @@ struct QueuedJob {
   std::string id;
   std::string name;
   JobPhase phase = JobPhase::kWaiting;
-  std::string state;       // the queue's own word
+  std::string state;       // as the queue prints it
   std::string node;        // node of the job; empty if it has none yet
   std::string reason;      // why the job waits, or why it ended; empty if not known
   std::string owner = {};  // FleetLaunch::owner; empty if none was given

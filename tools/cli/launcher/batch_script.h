@@ -15,12 +15,12 @@ struct SlurmJobFlags {
   std::string partition;
   std::string time_limit;  // "HH:MM:SS", "D-HH:MM:SS" or minutes
   std::string account;
-  // Not a flag: the name of the owner of the jobs, by which the owner finds its jobs after a
-  // restart. If it is empty, the submitting process owns the jobs while it runs.
+  // Not a flag: the name of the owner of the jobs. After a restart, the owner finds its jobs by
+  // this name. If it is empty, the submitting process owns the jobs while it runs.
   std::string owner = {};
 };
 
-// Returns InvalidArgument about a flag whose value sbatch would misread.
+// Returns InvalidArgument, which names the flag, if sbatch would misread the value of a flag.
 absl::Status Check(const SlurmJobFlags& flags);
 
 // Returns the script, which `sbatch` reads from its standard input. The script depends on the

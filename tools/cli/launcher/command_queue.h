@@ -1,8 +1,8 @@
 // CommandQueue reaches any batch queue through three commands that the user states, such as
 // "qsub {script}", "qstat …" and "qdel {job}".
 //
-// The folder holds a script for each agent, and the name of its last job. A process that starts in
-// the folder of an earlier one therefore finds the earlier jobs.
+// The folder holds a script for each agent, and the name of the agent's last job. A process that
+// uses the folder of an earlier process therefore finds the earlier jobs.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ namespace meshwright::cli {
 // Commands for `/bin/sh -c`. Names in braces stand for values, which are quoted for the shell.
 struct QueueCommands {
   // Submits {script}, a shell script that runs an agent until the agent ends. {name} is the agent's
-  // name. The last line of the output is the job.
+  // name. The last line of the output is the job's name or number.
   std::string submit;
   // Prints a line for each of {jobs} that the queue knows: the job, its state, and further words
   // that a log may show, such as its node. A job without a line has ended. Other lines are ignored,
@@ -30,19 +30,21 @@ struct QueueCommands {
   std::string folder;  // of scripts and jobs; empty: the fleet's name, then ".jobs"
 };
 
-// Returns InvalidArgument about a command that is missing, or that lacks {script} or {job}.
+// Returns InvalidArgument, which names the flag, if a command is missing or lacks {script} or
+// {job}.
 absl::Status Check(const QueueCommands& commands);
 
-// Returns the phase of a state as queues write it (PBS, LSF, Grid Engine, HTCondor, Flux, Slurm, or
-// the words waiting, running, ending and ended), and InvalidArgument for any other word.
+// Returns the phase that a job's state stands for. Knows the states of PBS, LSF, Grid Engine,
+// HTCondor, Flux and Slurm, and the words waiting, running, ending and ended. Returns
+// InvalidArgument for any other word.
 absl::StatusOr<JobPhase> PhaseOfState(std::string_view state);
 
-// Returns the script of an agent's job, which needs nothing of the queue.
+// Returns the script of an agent's job. The script does not depend on the queue.
 std::string AgentScript(const AgentJobSpec& spec);
 
 class CommandQueue : public JobQueue {
  public:
-  // The owner of all jobs of a CommandQueue: its folder knows no others.
+  // The owner of all jobs of a CommandQueue. Its folder has no jobs of other owners.
   static constexpr char kOwner[] = "folder";
 
   // Makes the folder and locks it. Returns FailedPrecondition if another process holds the lock or

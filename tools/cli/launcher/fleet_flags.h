@@ -26,11 +26,13 @@ std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, SlurmJobFlags& job, d
 // Adds and returns the flags of --launcher command: --submit, --status, --cancel and --jobs-dir.
 std::vector<CLI::Option*> AddQueueFlags(CLI::App& command, QueueCommands& commands);
 
-// Returns InvalidArgument about the flag `field` if it is given, since only `launcher` reads it.
+// Returns InvalidArgument, which names the flag `field`, if this flag is given, since only the
+// launcher `launcher` reads it.
 absl::Status CheckIsEmpty(std::string_view field, const std::string& value,
                           std::string_view launcher);
 
-// Return the same about the first flag that is given, for launchers that read none of them.
+// Return the same error for the first of these flags that is given, for launchers that read none of
+// them.
 absl::Status CheckIsEmpty(const SlurmJobFlags& job);
 absl::Status CheckIsEmpty(const QueueCommands& commands);
 

@@ -21,8 +21,8 @@ namespace meshwright::cli {
 
 struct FleetLaunch {
   AgentFleet fleet;
-  // The owner of the jobs, by which it finds its jobs after a restart. If it is empty, the
-  // submitting process owns the jobs while it runs.
+  // The name of the owner of the jobs. After a restart, the owner finds its jobs by this name. If
+  // it is empty, the submitting process owns the jobs while it runs.
   std::string owner = {};
   std::string program;  // path of `meshwright` on the nodes
   absl::Duration poll;  // between two queries of the queue
@@ -77,9 +77,9 @@ class FleetJobs {
 };
 
 // Keeps one job in the queue for each agent until a stop is requested. Then ends the jobs as
-// FleetJobs::End() does and returns OK, even if some had not ended before the timeout. Returns the
-// error of FleetJobs::Begin() before any job is submitted. If every agent is given up, ends the
-// jobs and returns Aborted.
+// FleetJobs::End() does and returns OK, even if some had not ended before the timeout. If
+// FleetJobs::Begin() fails, submits no job and returns its error. If every agent is given up, ends
+// the jobs and returns Aborted.
 absl::Status RunLaunch(const FleetLaunch& launch, const LaunchWorld& world);
 
 }  // namespace meshwright::cli

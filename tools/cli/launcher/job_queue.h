@@ -1,5 +1,5 @@
-// JobQueue is a site's batch queue, as far as a fleet of agents needs it: submit an agent's job,
-// list the fleet's jobs, cancel jobs.
+// JobQueue is the part of a site's batch queue that a fleet of agents needs: it submits an agent's
+// job, lists the fleet's jobs, and cancels jobs.
 #pragma once
 
 #include <functional>
@@ -31,11 +31,11 @@ class JobQueue {
  public:
   virtual ~JobQueue() = default;
 
-  // Returns the queue's name at the start of a sentence.
+  // Returns the queue's name as it is written at the start of a sentence.
   virtual std::string name() const = 0;
-  // Returns a command, or what else helps, with which a person ends `job`.
+  // Returns the command, or other advice, by which a person can end `job`.
   virtual std::string HowToEnd(std::string_view job) const = 0;
-  // Returns the same for a list of jobs.
+  // Returns the command, or other advice, by which a person can list the jobs.
   virtual std::string HowToList() const = 0;
   // Returns where the job's output goes; empty if the queue decides.
   virtual std::string OutputOf(std::string_view agent, std::string_view job) const = 0;

@@ -16,7 +16,7 @@ struct KubernetesFlags {
 
 inline constexpr char kSecretFolder[] = "/etc/meshwright";
 
-// Returns InvalidArgument about a flag whose value Kubernetes would refuse.
+// Returns InvalidArgument, which names the flag, if Kubernetes would refuse the value of a flag.
 absl::Status Check(const AgentFleet& fleet, const KubernetesFlags& flags);
 
 // Returns a jobset.x-k8s.io/v1alpha2 JobSet, in JSON, for `kubectl apply`. The text depends on the

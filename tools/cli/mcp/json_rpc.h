@@ -1,4 +1,5 @@
-// JSON-RPC 2.0 as the Model Context Protocol uses it: one message a line.
+// These functions read and write JSON-RPC 2.0 as the Model Context Protocol uses it: one message a
+// line.
 #pragma once
 
 #include <optional>
@@ -28,15 +29,15 @@ struct RpcRefusal {
   std::string response;
 };
 
-// Reads a line. Returns a refusal if it is no request; nullopt for a response, which nobody waits
-// for here.
+// What ReadRpc() read from a line: a message, or a refusal if the line is not a valid message. Both
+// are nullopt for a response, since this program sends no requests.
 struct RpcRead {
   std::optional<RpcMessage> message;
   std::optional<RpcRefusal> refusal;
 };
 RpcRead ReadRpc(std::string_view line);
 
-// Return messages as lines without their end.
+// Return messages as lines without a line end.
 std::string RpcResult(const nlohmann::ordered_json& id, nlohmann::ordered_json result);
 std::string RpcError(const nlohmann::ordered_json& id, int code, std::string_view message);
 std::string RpcNotification(std::string_view method, nlohmann::ordered_json params);

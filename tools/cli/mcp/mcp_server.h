@@ -1,8 +1,9 @@
-// McpServer answers the Model Context Protocol: an agent's requests for tools, a JSON-RPC message a
-// line.
+// McpServer serves tools to a coding agent over the Model Context Protocol. Each line is one
+// JSON-RPC message.
 //
-// Tools run in parallel, each until it is done or cancelled by its client. Requests come from
-// whoever talks to the agent, so nothing is written, and files are read below one folder only.
+// Tools run in parallel, each until it is done or cancelled by its client. Requests may come from
+// anybody who talks to the coding agent. The server therefore writes no files and reads files below
+// one folder only.
 #pragma once
 
 #include <atomic>
@@ -27,7 +28,7 @@ namespace meshwright::cli {
 struct McpOptions {
   CommandTree tree;
   std::string root;                  // folder below which files are read
-  nlohmann::ordered_json arguments;  // of every tool whose command knows them, such as `server`
+  nlohmann::ordered_json arguments;  // given to each tool that has them, such as `server`
   bool may_change_sweeps = false;
 };
 

@@ -1,8 +1,8 @@
 // AnswerText declares the fields of the planner's answers that commands print
-// (planner/codec/fields.h). The question and the time of the command are printed among the answer's
-// own fields.
+// (planner/codec/fields.h). The request and the time that the command took are printed among the
+// answer's own fields.
 //
-// A question has the fields of its request's message. Presets and files are printed by name. An
+// A request is printed with the fields of its message. Presets and files are printed by name. An
 // optional field is printed only if the user set it.
 #pragma once
 
@@ -20,10 +20,10 @@
 
 namespace meshwright::cli {
 
-// RequestText holds the fields that all questions have.
+// RequestText holds the fields that all requests have.
 struct RequestText {
   planner::PlanQuery query;
-  bool has_batch = true;  // false if the question looks for the best batch
+  bool has_batch = true;  // false if the command searches for the best batch
 };
 
 template <typename Visitor>

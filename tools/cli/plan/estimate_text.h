@@ -9,8 +9,8 @@
 
 namespace meshwright::cli {
 
-// Prints a sentence that decides, one table of memory and time, and what limits the layout; with
-// details, everything that the answer has.
+// Prints a verdict, one table of memory and time, and what limits the layout. With details, prints
+// everything that the answer has.
 void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswer& answer,
                    const TextStyle& style, std::ostream& out);
 

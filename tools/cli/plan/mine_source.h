@@ -1,5 +1,5 @@
 // ReadMine() reads the layout that --mine names: a layout's text, or a file of the framework that
-// runs it. FillFromMine() takes from such a file what the question leaves open.
+// runs it. FillFromMine() takes from such a file the settings that no flag gives.
 #pragma once
 
 #include <string>
@@ -14,18 +14,20 @@ namespace meshwright::cli {
 // Returns whether `mine` is the path of a file, not a layout's text.
 bool IsMineFile(const std::string& mine);
 
-// Sets the model, the sequence length, the batch and the devices that no flag gives to those of the
-// file `mine`, and says so. Does nothing if `mine` names no file. Returns InvalidArgument about the
-// flag of a model or a sequence length that the file does not say either.
+// Takes the model, the sequence length, the batch and the number of devices from the file `mine` if
+// no flag gives them, and prints which of them it took. Does nothing if `mine` names no file.
+// Returns InvalidArgument if the model or the sequence length is then still missing.
 absl::Status FillFromMine(CommandContext& context, const std::string& mine, QueryFlags& flags);
 
-// Returns the layout's text with its options, as PlanQuery::mine has it. `mine` is returned as it
-// is unless it is the path of a file. A file is read as its framework's: the one that its content
-// shows, otherwise the query's. The devices that the file does not say are the query's.
+// Returns the layout's text with its options, in the form of PlanQuery::mine. If `mine` is not the
+// path of a file, returns it unchanged. A file is read as a file of the framework that its content
+// shows, or else of the query's framework. If the file does not give the number of devices, the
+// query's number is used.
 //
-// Prints a warning about entries that change memory or time and are left aside, and about a model,
-// a batch, a sequence, a number of devices or a format other than the query's, which counts.
-// Returns InvalidArgument about `mine` if the file says no layout.
+// Prints a warning about entries of the file that change memory or time and are not used. Also
+// warns if the file's model, batch, sequence length, number of devices or number format differs
+// from the query's, which is used instead. Returns InvalidArgument, which names `mine`, if the file
+// gives no layout.
 absl::StatusOr<std::string> ReadMine(CommandContext& context, const std::string& mine,
                                      const planner::PlanQuery& query);
 

@@ -16,8 +16,8 @@ namespace meshwright::cli {
 void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ostream& out);
 void PrintHeadline(const planner::PlanQuery& query, const planner::ParameterCounts& parameters,
                    std::ostream& out);
-// Prints, after an answer, what it is about and rests on: the query, the evidence, the notes, and
-// `details`, what --details would add.
+// Prints what follows an answer: the query, the evidence for the answer, and the notes. If the
+// style has no details, also prints `details`, which says what --details would add.
 template <typename Answer>
 void PrintQuestion(const planner::PlanQuery& query, const Answer& answer, const TextStyle& style,
                    std::string_view details, std::ostream& out) {
@@ -49,8 +49,8 @@ std::string StepSentence(const planner::PlanQuery& query, const std::string& lay
                          const planner::Estimate& estimate, int64_t micro_batches);
 // Returns "4 micro-batches, 58.3 % MFU, 9,440 tokens/s/GPU".
 std::string SpeedText(const planner::Estimate& estimate, int64_t micro_batches);
-// Returns between which steps and peaks 80 % of runs like this one lie: "Runs likely take 3.06 s to
-// 4.14 s a step and 53.63 to 72.31 GiB (80 % interval)."
+// Returns the ranges of step times and memory peaks in which 80 % of runs like this one lie: "Runs
+// likely take 3.06 s to 4.14 s a step and 53.63 to 72.31 GiB (80 % interval)."
 std::string IntervalSentence(const planner::Estimate& estimate);
 
 }  // namespace meshwright::cli

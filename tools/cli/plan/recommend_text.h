@@ -9,8 +9,8 @@
 
 namespace meshwright::cli {
 
-// Prints a sentence that decides, one table, and what the answer rests on; with details, everything
-// that the answer has.
+// Prints the best layout in a sentence, one table, and the evidence for the answer. With details,
+// prints everything that the answer has.
 void PrintRecommendation(const planner::PlanQuery& query, const planner::RecommendAnswer& answer,
                          double elapsed_s, const TextStyle& style, std::ostream& out);
 

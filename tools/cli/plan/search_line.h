@@ -1,5 +1,5 @@
-// SearchLine shows the progress of a long search in one terminal line that is overwritten, or hands
-// it to the terminal's `on_progress`.
+// SearchLine shows the progress of a long search in one terminal line that is overwritten, or
+// passes the progress to the terminal's `on_progress`.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace meshwright::cli {
 
-// Destruction clears the line. If nobody looks (Terminal::shows_progress()), nothing is shown.
+// Destruction clears the line. If nobody looks at progress (Terminal::shows_progress()), nothing is
+// shown.
 class SearchLine {
  public:
   // REQUIRES: the context outlives the SearchLine.

@@ -9,10 +9,10 @@
 
 namespace meshwright::cli {
 
-// Writes a page into `folder` that leads to `url`, and starts a browser (xdg-open) with it. Other
-// users of this machine see the words of a command, and so the page's name, but not the address.
-// Returns Unavailable if there is no desktop or no program that opens pages. REQUIRES: the folder
-// exists for as long as the browser takes to read the page.
+// Writes a page that leads to `url` into `folder`, and opens the page in a browser (xdg-open). The
+// page keeps `url` from other users of this machine: they can see the arguments of a command, which
+// name the page, but not the page's text. Returns Unavailable if there is no desktop or no program
+// that opens pages. REQUIRES: the folder exists for as long as the browser takes to read the page.
 absl::Status OpenInBrowser(const std::string& url, const command::RunFolder& folder,
                            const command_line::Environment& environment);
 

@@ -3,8 +3,8 @@
 //
 // Callers may rely on:
 // - The number of nodes is at least min_nodes and at most max_nodes.
-// - It is the largest number that was wanted within the last `idle`. A short drop in demand
-//   therefore cancels no queued job, which would lose its place.
+// - The number of nodes is the largest that was wanted within the last `idle`. A short drop in
+//   demand therefore cancels no queued job, which would lose its place.
 // - An agent may be let go only after it was idle for `idle`.
 // - Trials that fit on idle agents which somebody else started don't count as demand.
 #pragma once
@@ -39,7 +39,7 @@ struct NodeDevices {
 struct NodesWanted {
   int32_t nodes = 0;
   std::string why;
-  // One sentence for each sweep whose trials need more devices than there can be.
+  // One message for each sweep whose trials need more devices than there can be.
   std::vector<std::string> too_large;
 };
 
@@ -49,11 +49,11 @@ class Scaling {
   Scaling(const ScalingLimits& limits, NodeDevices node, std::set<std::string> names)
       : limits_(limits), node_(std::move(node)), names_(std::move(names)) {}
 
-  // Returns how many nodes are wanted now.
+  // Returns the number of nodes that are wanted now.
   NodesWanted Look(MonotonicTime now, const server::EngineDemand& demand);
 
  private:
-  // The number of nodes that was wanted at a time. All numbers since then were smaller.
+  // A time, and the number of nodes that was wanted then. All numbers since then were smaller.
   struct Peak {
     MonotonicTime when;
     int32_t nodes = 0;

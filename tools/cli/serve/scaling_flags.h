@@ -27,7 +27,8 @@ class ScalingFlags {
   void Add(CLI::App& command, const CommandContext& context);
 
   // Returns the scaling that the flags describe; nullopt if no launcher is named. Returns
-  // InvalidArgument about a flag whose value is invalid or that conflicts with another.
+  // InvalidArgument, which names the flag, if the value of a flag is invalid or if two flags
+  // conflict.
   absl::StatusOr<std::optional<FleetScaling>> Read(const ServerEnd& server,
                                                    const CommandContext& context) const;
 

@@ -1,5 +1,5 @@
 // HistoryCsv() writes what `meshwright history` lists as comma-separated values (RFC 4180), for
-// table programs. `sweep export` writes the columns that validate and calibrate read.
+// spreadsheets. `sweep export` writes the columns that validate and calibrate read.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace meshwright::cli {
 inline constexpr char kOwnFramework[] = "meshwright";
 
 // Returns a header and one line for each trial. The layout has a column for its text and one for
-// each of its keys. A figure that is not known is an empty cell.
+// each of its keys. An unknown figure is an empty cell.
 std::string HistoryCsv(const std::vector<v1::Trial>& trials);
 
 }  // namespace meshwright::cli

@@ -1,5 +1,5 @@
-// SweepPlanText and WhyText declare the fields that commands print about what a sweep would run
-// next and about why a trial ran (planner/codec/fields.h).
+// SweepPlanText declares the fields that commands print about the trials that a sweep would run
+// next, and WhyText those about the reason why a trial ran (planner/codec/fields.h).
 #pragma once
 
 #include <array>

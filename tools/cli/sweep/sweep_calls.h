@@ -23,8 +23,8 @@ using SweepsStub = std::unique_ptr<v1::Sweeps::Stub>;
 
 absl::StatusOr<SweepsStub> DialSweeps(const ServerFlags& server);
 
-// Returns the sweep's id without "sweeps/". `typed` may have that prefix or not. Returns an error
-// about `name` if `typed` is not the name of a sweep.
+// Returns the sweep's id without "sweeps/". `typed` may have that prefix or not. Returns an error,
+// which names the field `name`, if `typed` is not the name of a sweep.
 absl::StatusOr<std::string> SweepId(const std::string& typed);
 
 // Returns OK if a new sweep may have this name. An empty name, for which the server picks one, is

@@ -28,9 +28,9 @@ class SweepOutlook {
 
  private:
   void CountEnded(std::optional<double> step_s);
-  // Returns how long it may take until `most_` trials have ended. Each trial is assumed to take as
-  // long as the ended trials did on average, and at least the time since the last one ended.
-  // Returns zero or less if that can't be determined.
+  // Returns how long it may take until `most_` trials have ended. The time between two ends of
+  // trials is assumed to be the average so far, and at least the time since the last end. Returns
+  // zero or less if that can't be determined.
   absl::Duration TimeLeft() const;
 
   int64_t most_ = 0;

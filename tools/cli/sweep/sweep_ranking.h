@@ -24,7 +24,7 @@ bool NotToldApart(const StepSpread& a, const StepSpread& b);
 
 struct StepRank {
   int32_t rank = 1;     // one more than the number of steps that are certainly shorter
-  bool shared = false;  // not told apart from at least one other
+  bool shared = false;  // its interval overlaps another step's
 
   friend bool operator==(const StepRank&, const StepRank&) = default;
 };

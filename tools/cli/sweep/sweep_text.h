@@ -68,7 +68,7 @@ std::string CorrectedBy(const v1::SweepPlan& plan);
 
 void PrintSweeps(const std::vector<v1::Sweep>& sweeps, std::ostream& out);
 // Prints the fastest measured layout, the sweep's state, and its trials with measured beside
-// predicted; with details, intervals, MFU and the funnel too.
+// predicted values. With details, also prints intervals, MFU and the funnel.
 void PrintSweep(const ShownSweep& shown, const TextStyle& style, std::ostream& out);
 
 }  // namespace meshwright::cli

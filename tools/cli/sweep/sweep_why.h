@@ -12,8 +12,8 @@
 
 namespace meshwright::cli {
 
-// Explains the trial with this number or, if there is none, the candidate that has not run. Returns
-// InvalidArgument if the sweep has neither. As JSON, prints the fields of WhyText
+// Explains the trial with this number or, if there is none, the candidate of this number, which has
+// not run. Returns InvalidArgument if the sweep has neither. As JSON, prints the fields of WhyText
 // (tools/cli/sweep/plan_fields.h).
 absl::Status ExplainTrial(v1::Sweeps::Stub& stub, const std::string& sweep, int32_t number,
                           OutputFormat format, CommandContext& context);

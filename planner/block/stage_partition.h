@@ -61,9 +61,10 @@ std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const LayerSh
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
                     int32_t stage);
 
-// Returns whether the partition gives every stage something to hold. kEqual needs a division
-// without remainder. If the layout names its stages, they must be pp * vpp stages that hold exactly
-// the model's `layers` layers.
+// Returns whether the partition gives every stage something to hold. kEqual needs pp * vpp stages
+// that divide the layers or, if there are several, the layers plus 2 (the embedding and the head
+// then count as layers). If the layout names its stages, they must be pp * vpp stages that hold
+// exactly the model's `layers` layers.
 bool CanPartition(int64_t layers, const Layout& layout, StagePartition partition);
 
 // Returns the split into `stages` stages that minimises the FLOPs of the largest stage. Every layer

@@ -123,8 +123,9 @@ absl::StatusOr<std::optional<SweepRecord>> SqliteSweeps::FindRequest(const Sweep
   if (hash.empty() || hash == RequestHash(sweep)) return made;
   return FieldError(
       "request_id", absl::StrCat("\"", sweep.request_id, "\""),
-      absl::StrCat("was the id of another request, which made sweep ", made.name,
-                   ": give each request an id of its own, and repeat a request as it was"));
+      absl::StrCat(
+          "must be the id of one request: a different request with this id has made sweep ",
+          made.name));
 }
 
 absl::Status SqliteSweeps::StoreShape(absl::string_view table, const std::string& hash,

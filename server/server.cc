@@ -78,9 +78,9 @@ absl::Status CheckListenAddress(const std::string& listen, bool has_tls, std::st
   if (has_tls || IsLoopback(*address)) return absl::OkStatus();
   return FieldError(
       field, listen,
-      "is reachable from other machines, which takes TLS: give --tls-cert and --tls-key, and "
-      "callers a token (`meshwright token create`) or a certificate of --tls-client-ca; without "
-      "TLS listen on 127.0.0.1, [::1] or localhost");
+      "is reachable from other machines, which requires TLS: give --tls-cert and --tls-key, and "
+      "give each caller a token (`meshwright token create`) or a certificate of --tls-client-ca; "
+      "without TLS, listen on 127.0.0.1, [::1] or localhost");
 }
 
 Server::Server(ServerOptions options)
@@ -270,10 +270,9 @@ absl::Status Server::WarnWhereNobodyCanCall() {
   };
   if (std::any_of(tokens.begin(), tokens.end(), counts)) return absl::OkStatus();
   options_.log({.level = LogLevel::kWarning,
-                .message =
-                    "nobody can call this server yet: its database has no token that counts, and "
-                    "without --tls-client-ca it takes no certificates; make a token with "
-                    "`meshwright token create`, which works while the server runs"});
+                .message = "nobody can call this server yet: its database has no valid token, and "
+                           "without --tls-client-ca it takes no certificates; make a token with "
+                           "`meshwright token create`, which works while the server runs"});
   return absl::OkStatus();
 }
 

@@ -148,9 +148,9 @@ void Agent::DoDue() {
     for (const Running& running : all) {
       Log(LogLevel::kWarning,
           absl::StrCat("the server acknowledged no heartbeat for ", absl::FormatDuration(lease_),
-                       ", and its lease is about to be over: ending the trial"),
+                       ", and the trial's lease is about to end: ending the trial"),
           wire::AboutAttempt(running.key));
-      EndAttempt(running.key, running.store_id, "its lease is over");
+      EndAttempt(running.key, running.store_id, "the trial's lease has ended");
     }
     lease_ends_ = MonotonicTime::Never();
   }
@@ -228,7 +228,7 @@ void Agent::OnRegistered(const v1::Registered& registered) {
   for (const Running& running : all) {
     if (running.store_id != store_id_) {
       Log(LogLevel::kInfo,
-          "ends the trial: the server has another store than the one that gave it out",
+          "ends the trial: the server has another store than the server that gave out the trial",
           wire::AboutAttempt(running.key));
       EndAttempt(running.key, running.store_id, "the server has another store");
     } else if (running.ready) {

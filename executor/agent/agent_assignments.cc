@@ -59,11 +59,13 @@ absl::Status CheckRunner(const TrialJob& job, const AgentOptions& options) {
   for (const wire::RunnerOffer& offer : options.offers) {
     if (offer.name != runner.name || offer.hash != runner.hash) continue;
     if (!job.membership || offer.runs_on_several_nodes) return absl::OkStatus();
-    return FieldError("runner", runner.name,
-                      "must not divide its ranks over several agents: its command is not told its "
-                      "{node}, and the {address} and {port} at which the commands meet");
+    return FieldError(
+        "runner", runner.name,
+        "must not divide its ranks over several agents: its command lacks {node}, {address} "
+        "or {port}, with which the commands of several nodes find each other");
   }
-  return FieldError("runner", runner.name, "is no runner of this agent, or of another file");
+  return FieldError("runner", runner.name,
+                    "is no runner of this agent, or the agent has another file for it");
 }
 
 // Returns the part of an attempt that the agent has to run.

@@ -33,7 +33,7 @@ absl::StatusOr<std::string> PathBelow(std::string_view field, const FieldRule& r
   const std::filesystem::path folder = std::filesystem::canonical(rule.below, error);
   if (error) {
     return FieldError(field, value,
-                      absl::StrCat("must be below ", rule.below, ", which is not there"));
+                      absl::StrCat("must be below ", rule.below, ", which does not exist"));
   }
   const std::filesystem::path path = std::filesystem::canonical(folder / value, error);
   if (error || !IsBelow(folder, path)) {
@@ -49,7 +49,7 @@ absl::Status CheckRule(std::string_view path, const FieldRule& rule) {
       (IsNumber(rule) ? 1 : 0) + (rule.words.empty() ? 0 : 1) + (rule.below.empty() ? 0 : 1);
   if (forms != 1) {
     return FieldError(path, absl::StrCat(forms, " rules"),
-                      "must have one of \"from\" with \"to\", \"words\" and \"below\"");
+                      "must have either \"from\" and \"to\", or \"words\", or \"below\"");
   }
   if (IsNumber(rule) && (!rule.from || !rule.to || *rule.from > *rule.to || *rule.from < 0)) {
     return FieldError(path, AcceptedBy(rule),

@@ -120,7 +120,7 @@ absl::StatusOr<LogReader> LogReader::Make(const LogFormat& format, const StepAmo
                         absl::StrCat("must be a regular expression: ", regex->error()));
     }
     if (regex->NumberOfCapturingGroups() != 1) {
-      return FieldError(field, text, "must have one group, which is the number");
+      return FieldError(field, text, "must have one capturing group, around the number");
     }
     reader.has_times_ |= IsTime(figure->quantity);
     reader.patterns_.push_back({*figure, std::move(regex)});

@@ -56,7 +56,8 @@ absl::Status CheckVariable(std::string_view field, const std::string& name) {
   }
   // Such variables have the agent's token and say where its files are.
   if (absl::StartsWith(name, "MESHWRIGHT_")) {
-    return FieldError(field, name, "must not be a variable of Meshwright's own");
+    return FieldError(field, name,
+                      "must not begin with MESHWRIGHT_: these variables are Meshwright's own");
   }
   return absl::OkStatus();
 }
@@ -64,7 +65,9 @@ absl::Status CheckVariable(std::string_view field, const std::string& name) {
 absl::StatusOr<LogFormat> ReadLog(const nlohmann::json& log) {
   if (log.is_string()) return FindLogFormat("log", log.get<std::string>());
   if (!log.is_object()) {
-    return FieldError("log", ShowJson(log), "must be the name of a format, or patterns by figure");
+    return FieldError(
+        "log", ShowJson(log),
+        "must be the name of a format, or an object with a regular expression for each figure");
   }
   LogFormat format;
   for (auto entry = log.begin(); entry != log.end(); ++entry) {
@@ -93,7 +96,7 @@ absl::Status CheckFields(const Runner& runner) {
     }
     for (const std::string& own : InnerPlaceholders()) {
       if (own == name) {
-        return FieldError(path, name, "must not be a placeholder that every trial has");
+        return FieldError(path, name, "must not be the name of a built-in placeholder");
       }
     }
     RETURN_IF_ERROR(CheckRule(path, rule));

@@ -115,8 +115,9 @@ absl::Status FollowerRun::WaitForStart(LeaderLink& link) const {
     if (link.ended() || Cancelled()) return absl::CancelledError();
     if (!link.admitted() && timing_.clock() > deadline) {
       return absl::UnavailableError(
-          absl::StrCat("agent ", membership_.members.front().agent, ", which leads, does not let ",
-                       membership_.own().agent, " in at ", membership_.rendezvous));
+          absl::StrCat("agent ", membership_.members.front().agent, ", which leads, did not admit ",
+                       membership_.own().agent, " at ", membership_.rendezvous, " within ",
+                       timing_.join_s, " s"));
     }
     link.Wait();
   }

@@ -19,8 +19,9 @@ absl::Status CheckMembers(const std::vector<Member>& members, int64_t devices) {
   for (size_t i = 0; i < members.size(); ++i) {
     const std::string path = absl::StrCat("members[", i, "]");
     if (members[i].first_rank != next) {
-      return FieldError(absl::StrCat(path, ".first_rank"), members[i].first_rank,
-                        absl::StrCat("must be ", next, ", behind the ranks before it"));
+      return FieldError(
+          absl::StrCat(path, ".first_rank"), members[i].first_rank,
+          absl::StrCat("must be ", next, ", the rank after those of the members before it"));
     }
     RETURN_IF_ERROR(CheckRange(absl::StrCat(path, ".ranks"), members[i].ranks, 1, devices - next));
     next += members[i].ranks;
@@ -37,14 +38,14 @@ absl::Status Validate(const Membership& membership, int64_t devices) {
   // The error omits the secret: whoever reads it could join.
   if (membership.secret.size() < kLeastSecretBytes) {
     return FieldError("secret", absl::StrCat(membership.secret.size(), " bytes"),
-                      absl::StrCat("must have at least ", kLeastSecretBytes));
+                      absl::StrCat("must have at least ", kLeastSecretBytes, " bytes"));
   }
   if (membership.address.empty()) return FieldError("address", "", "is needed");
   if (membership.leads() && membership.listener == nullptr) {
-    return FieldError("gate", "", "the leader needs it");
+    return FieldError("listener", "", "must be given to the leader");
   }
   if (!membership.leads() && membership.rendezvous.empty()) {
-    return FieldError("rendezvous", "", "a follower needs it");
+    return FieldError("rendezvous", "", "must be given to a follower");
   }
   return absl::OkStatus();
 }

@@ -55,7 +55,7 @@ absl::Status Handshake::TakeIn(std::string_view bytes) {
   const std::string_view begin = std::string_view(input_).substr(0, kMagic.size());
   // Rejects most strangers before their whole greeting has arrived.
   if (wanted_bytes_ == kGreetingBytes && !kMagic.starts_with(begin)) {
-    return Stranger("it greets in another way");
+    return Stranger("its greeting is not of this protocol");
   }
   if (wanted_bytes() > 0) return absl::OkStatus();
   absl::Status status;
@@ -72,7 +72,7 @@ absl::Status Handshake::TakeGreeting() {
   const std::string_view greeting = input_;
   const auto purpose = static_cast<Purpose>(greeting[kMagic.size()]);
   if (purpose != Purpose::kLink && purpose != Purpose::kTunnel) {
-    return Stranger("it comes for something else");
+    return Stranger("its greeting states an unknown purpose");
   }
   purpose_ = purpose;
   others_nonce_ = greeting.substr(kMagic.size() + 1);

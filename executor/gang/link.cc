@@ -76,7 +76,7 @@ void Link::Close(double limit_s) {
     Poll(descriptors, 50);
     Receive();
   }
-  Fail(absl::UnavailableError("the connection was closed here"));
+  Fail(absl::UnavailableError("this end closed the connection"));
 }
 
 void Link::Flush() {

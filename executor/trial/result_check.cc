@@ -98,7 +98,7 @@ absl::Status CheckRanks(const TrialResult& result, const ResultLimits& limits) {
     }
   }
   if (result.outcome != TrialOutcome::kOk || !result.ranks.empty()) return absl::OkStatus();
-  return FieldError("ranks", "[]", "a measured trial has at least one");
+  return FieldError("ranks", "[]", "must have at least one rank, since the outcome is ok");
 }
 
 absl::Status CheckMemory(const TrialResult& result, const ResultLimits& limits) {

@@ -36,8 +36,9 @@ absl::StatusOr<DeviceShare> ShareOf(const DeviceSet& devices, int32_t first_devi
   if (first_device + ranks > devices.count) {
     const std::string from =
         first_device == 0 ? "" : absl::StrCat(" from device ", first_device, " on");
-    return absl::FailedPreconditionError(
-        absl::StrCat("it needs ", ranks, " devices", from, ", and the agent has ", devices.count));
+    return absl::FailedPreconditionError(absl::StrCat("the trial needs ", ranks,
+                                                      " devices of this agent", from,
+                                                      ", and the agent has ", devices.count));
   }
   return DeviceShare{.first_device = first_device,
                      .first_slot = first_device / per_slot,

@@ -44,8 +44,8 @@ absl::Status RefuseDtypeText(const v1::PlanRequest& request) {
     if (field.number() != kDtypeText) continue;
     const bool is_text = field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED;
     return FieldError("dtype", is_text ? EscapeControls(field.length_delimited()) : "",
-                      "is the text of a client that is older than this server: take one of its "
-                      "version");
+                      "is a text, as clients older than this server send it: use a client of the "
+                      "server's version");
   }
   return absl::OkStatus();
 }

@@ -105,8 +105,8 @@ void SetHostOfCores(const DeviceBenchmark& benchmark, ClusterSpec& cluster) {
                   .memory_bytes = benchmark.memory_bytes,
                   .memory_bytes_per_s = rate * devices * ShareOf(benchmark, cluster),
                   .source =
-                      "the memory that the processes compute in, as measured; copies read "
-                      "and write it, and memory_bytes is what one of them may take"};
+                      "the measured memory in which the processes compute; copies read and write "
+                      "this memory, and memory_bytes is what one process may take"};
 }
 
 // The constants of a matmul's time under fit: the rate of long products in fp32 and in bf16, and
@@ -267,7 +267,7 @@ std::string SourceOf(const DeviceBenchmark& benchmark, const BenchmarkBase& base
   }
   const bool other_gpu = benchmark.device_kind() == DeviceKind::kCuda && !base.same_device;
   absl::StrAppend(&source, "; not measured, from ", base.cluster.name,
-                  other_gpu ? ", which is about another device" : "", ": attention, ",
+                  other_gpu ? ", which describes another device" : "", ": attention, ",
                   made.collectives.rows > 0 ? "links between hosts" : "all links",
                   ", spread of step times");
   return source;

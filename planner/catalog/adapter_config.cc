@@ -88,7 +88,7 @@ std::string NoteOn(const AdapterConfig& adapter) {
   }
   if (const std::string train = TrainTextOf(adapter); !train.empty()) {
     return absl::StrCat("planned as the base model ", Shown(adapter.base), " with the adapter (",
-                        what, ") as --train ", train, "; --train says otherwise");
+                        what, ") as --train ", train, "; --train overrides this");
   }
   return absl::StrCat("planned as the base model ", Shown(adapter.base),
                       " with all weights trained; the adapter (", what, ") is not planned yet");

@@ -213,10 +213,11 @@ absl::Status CheckOwnKeys(JsonFields& fields, int64_t layers) {
   if (sources == nullptr) return absl::OkStatus();
   for (size_t layer = 0; layer < sources->size(); ++layer) {
     if ((*sources)[layer] == layer && static_cast<int64_t>(layer) < layers) continue;
-    return FieldError("kv_source_layers", ShowJson((*sources)[layer]),
-                      absl::StrCat("layers that use the keys of another are not planned yet; must "
-                                   "be ",
-                                   layer, " at layer ", layer));
+    return FieldError(
+        "kv_source_layers", ShowJson((*sources)[layer]),
+        absl::StrCat(
+            "layers that reuse another layer's keys and values are not planned yet; must be ",
+            layer, " at layer ", layer));
   }
   return absl::OkStatus();
 }

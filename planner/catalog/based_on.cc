@@ -45,9 +45,10 @@ absl::Status CheckNextBase(const std::vector<std::string>& bases, const std::str
                            "; must lead to a preset that stands by itself"));
   }
   if (bases.size() == kMostBases) {
-    return BaseError(next, absl::StrCat("is the base of ", absl::StrJoin(bases, ", "),
-                                        ", one after another; must be reached over at most ",
-                                        kMostBases - 1, " others"));
+    return BaseError(
+        next, absl::StrCat("is the last of a chain of presets, each based on the next: ",
+                           absl::StrJoin(bases, ", "), "; must have at most ", kMostBases - 1,
+                           " presets before it"));
   }
   return absl::OkStatus();
 }

@@ -8,11 +8,12 @@ namespace meshwright::planner {
 
 template <ConstOr<CalibratedConstant> Constant, typename Visitor>
 void VisitFields(Constant& constant, Visitor& visit) {
-  visit(Needed({"prior", "Where the fit starts"}), constant.prior);
+  visit(Needed({"prior", "Value at which the fit starts"}), constant.prior);
   visit(Needed({"prior_sigma", "Standard deviation of its logarithm"}), constant.prior_sigma);
-  visit(Needed({"value", "What was fitted"}), constant.value);
+  visit(Needed({"value", "Fitted value"}), constant.value);
   visit(Needed({"sigma", "Standard deviation of its logarithm"}), constant.sigma);
-  visit(OnlyIf(constant.at_bound, {"at_bound", "The data ask for more than is physical"}),
+  visit(OnlyIf(constant.at_bound,
+               {"at_bound", "Whether the fit stopped at the bound of what is physical"}),
         constant.at_bound);
 }
 
@@ -20,14 +21,14 @@ template <ConstOr<Calibration> Fit, typename Visitor>
 void VisitFields(Fit& fit, Visitor& visit) {
   visit({"command", "Command that made it; empty where it was not fitted"}, fit.command);
   visit({"rows", "Measured steps that were used"}, fit.rows);
-  visit({"sources", "Who measured them"}, fit.sources);
+  visit({"sources", "Who measured these steps"}, fit.sources);
   visit(OnlyIf(fit.prior_rows > 0, {"prior_rows",
                                     "Measured steps behind the fit that this one started from; "
                                     "absent where it started from data sheets"}),
         fit.prior_rows);
   visit({"median_error", "Median of |predicted / measured - 1|"}, fit.median_error);
   visit({"mean_error", "Mean of |predicted / measured - 1|"}, fit.mean_error);
-  visit(ByName({"constants", "By name of the constant"}), fit.constants);
+  visit(ByName({"constants", "Fitted constants, by name"}), fit.constants);
 }
 
 // Returns the key of a calibration in a file. The key is absent if nothing was fitted. Unknown keys

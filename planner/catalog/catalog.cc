@@ -105,9 +105,10 @@ absl::StatusOr<std::string_view> ModelText(std::string_view name) {
   const std::optional<ModelName> named = ModelNamed(name);
   auto text = FindPreset("model", named ? named->preset : name, EmbeddedModels());
   if (text.ok()) return text;
-  return WithField(absl::NotFoundError(absl::StrCat(text.status().message(),
-                                                    "; the model's config.json is taken as well")),
-                   "model");
+  return WithField(
+      absl::NotFoundError(absl::StrCat(text.status().message(),
+                                       "; a path of the model's config.json is accepted as well")),
+      "model");
 }
 
 absl::StatusOr<std::string_view> ClusterText(std::string_view name) {

@@ -38,26 +38,29 @@ template <ConstOr<HardwareProfile> Device, typename Visitor>
 void VisitFields(Device& device, Visitor& visit) {
   visit(Needed({"name", "Name of the device"}), device.name);
   visit(OnlyIf(device.peak_fp16_flops > 0.0,
-               {"peak_fp16_flops", "Dense, FLOP/s; absent where they run at bf16's rate"}),
+               {"peak_fp16_flops", "Dense, FLOP/s; absent where fp16 products run at bf16's rate"}),
         device.peak_fp16_flops);
   Field bf16 = OnlyIf(device.peak_bf16_flops > 0.0,
                       {"peak_bf16_flops", "Dense, FLOP/s; absent where it has no bf16 products"});
   bf16.needed = device.peak_fp16_flops == 0.0;
   visit(bf16, device.peak_bf16_flops);
   visit(Needed({"peak_fp32_flops", "FLOP/s"}), device.peak_fp32_flops);
-  visit(Needed({"memory_bytes", "As the driver reports it, bytes"}), device.memory_bytes);
-  visit(Needed({"memory_bytes_per_s", "Data sheet, bytes per second"}), device.memory_bytes_per_s);
+  visit(Needed({"memory_bytes", "Memory that the driver reports, bytes"}), device.memory_bytes);
+  visit(Needed({"memory_bytes_per_s",
+                "Bandwidth of device memory, from the data sheet, bytes per second"}),
+        device.memory_bytes_per_s);
   visit({"memory_efficiency", "Share of memory_bytes_per_s that is reached"},
         device.memory_efficiency);
   visit({"matmul_efficiency", "Share of the peak that a large matmul reaches"},
         device.matmul_efficiency);
-  visit({"matmul_half_k", "Inner dimension at which a matmul reaches half of that"},
+  visit({"matmul_half_k", "Inner dimension at which a matmul reaches half of matmul_efficiency"},
         device.matmul_half_k);
   visit({"matmul_limit", "Largest share of the peak that a matmul benchmark reaches"},
         device.matmul_limit);
   visit({"attention_efficiency", "Share of the peak that causal attention reaches"},
         device.attention_efficiency);
-  visit({"attention_half_seq", "Sequence length at which it reaches half of that"},
+  visit({"attention_half_seq",
+         "Sequence length at which causal attention reaches half of attention_efficiency"},
         device.attention_half_seq);
   visit({"flash1_ratio", "Rate over FlashAttention-2's; 0 where it does not run"},
         device.flash1_ratio);
@@ -70,18 +73,21 @@ void VisitFields(Device& device, Visitor& visit) {
   visit({"straggler_sigma", "Spread of device speeds, a share"}, device.straggler_sigma);
   visit({"step_time_sigma", "Spread of measured over predicted step times"},
         device.step_time_sigma);
-  visit({"kernel_launch_s", "Host time of one kernel, seconds; 4.5 us by default"},
+  visit({"kernel_launch_s", "Host time to launch one kernel, seconds; 4.5 us by default"},
         device.kernel_launch_s);
-  visit({"compute_units", "Units that tiles are spread over"}, device.compute_units);
+  visit({"compute_units", "Compute units over which the tiles of a matmul are spread"},
+        device.compute_units);
   visit({"tile_m", "Rows of an output tile"}, device.tile_m);
   visit({"tile_n", "Columns of an output tile"}, device.tile_n);
   visit({"context_bytes", "Device context and libraries, bytes; 1 GiB by default"},
         device.context_bytes);
   visit({"communicator_bytes", "Buffers of one communicator, bytes; 512 MiB by default"},
         device.communicator_bytes);
-  visit({"point_to_point_communicator_bytes", "Of one that only passes messages, bytes"},
+  visit({"point_to_point_communicator_bytes",
+         "Buffers of a communicator that only passes point-to-point messages, bytes"},
         device.point_to_point_communicator_bytes);
-  visit({"matmul_workspace_bytes", "What matmuls' library holds, bytes; cuBLAS's by default"},
+  visit({"matmul_workspace_bytes",
+         "Workspace that the matmul library holds, bytes; cuBLAS's by default"},
         device.matmul_workspace_bytes);
   visit(OnlyIf(device.peak_tf32_flops > 0.0,
                {"peak_tf32_flops", "Dense, FLOP/s; absent where it has none"}),
@@ -103,57 +109,58 @@ void VisitFields(Device& device, Visitor& visit) {
 
 template <ConstOr<LinkProfile> Link, typename Visitor>
 void VisitFields(Link& link, Visitor& visit) {
-  visit(
-      Needed({"bytes_per_s", "Of one device, one way, as the data sheet has it, bytes per second"}),
-      link.bytes_per_s);
-  visit({"efficiency", "Share of it that large messages reach"}, link.efficiency);
+  visit(Needed({"bytes_per_s",
+                "Bandwidth of one device, one way, from the data sheet, bytes per second"}),
+        link.bytes_per_s);
+  visit({"efficiency", "Share of bytes_per_s that large messages reach"}, link.efficiency);
   visit({"hop_latency_s",
-         "One step of a ring, seconds; with NCCL what an interface adds to the library's own"},
+         "Latency of one step of a ring, seconds; with NCCL the latency that a network interface "
+         "adds to NCCL's own"},
         link.hop_latency_s);
   visit({"step_overhead_s",
-         "What a step of a ring costs the host where the ring leaves a node, seconds: no step is "
-         "shorter"},
+         "Host time of one step of a ring that leaves a node, seconds; no such step is shorter"},
         link.step_overhead_s);
-  visit({"base_latency_s", "Start of a collective, seconds"}, link.base_latency_s);
+  visit({"base_latency_s", "Time to start a collective, seconds"}, link.base_latency_s);
   visit(OnlyIf(link.pair_bytes_per_s > 0.0,
                {"pair_bytes_per_s",
-                "Between two devices that a bridge joins, one way, bytes per second; absent where "
-                "there are no bridges"}),
+                "Bandwidth between two devices that a bridge joins, one way, bytes per second; "
+                "absent where there are no bridges"}),
         link.pair_bytes_per_s);
-  visit(
-      OnlyIf(link.mesh, {"mesh",
-                         "Whether each device has a link of its own to every other one of its "
-                         "node, so that a group reaches the links between its ranks alone; absent "
-                         "where a switch joins them"}),
-      link.mesh);
+  visit(OnlyIf(
+            link.mesh,
+            {"mesh",
+             "Whether each device has a separate link to every other device of its node, so that a "
+             "group uses only the links among its ranks; absent where a switch joins the devices"}),
+        link.mesh);
 }
 
 template <ConstOr<HostProfile> Host, typename Visitor>
 void VisitFields(Host& host, Visitor& visit) {
   visit({"link_bytes_per_s",
-         "Between one device and the host, one way, bytes per second; 0 where nobody said"},
+         "Bandwidth between one device and the host, one way, bytes per second; 0 where unknown"},
         host.link_bytes_per_s);
-  visit({"link_efficiency", "Share of it that copies from pinned memory reach"},
+  visit({"link_efficiency", "Share of link_bytes_per_s that copies from pinned memory reach"},
         host.link_efficiency);
-  visit({"memory_bytes", "Of a node, bytes; 0 where nobody said"}, host.memory_bytes);
-  visit({"memory_bytes_per_s", "Of a node, bytes per second; 0 where nobody said"},
+  visit({"memory_bytes", "Host memory of a node, bytes; 0 where unknown"}, host.memory_bytes);
+  visit({"memory_bytes_per_s",
+         "Bandwidth of a node's host memory, bytes per second; 0 where unknown"},
         host.memory_bytes_per_s);
   visit({"update_efficiency",
-         "Share of it that an optimizer's update on the node's processors reaches"},
+         "Share of memory_bytes_per_s that an optimizer's update on the node's processors reaches"},
         host.update_efficiency);
-  visit(
-      {"operator_s",
-       "In which one process of the host issues an operator of Megatron-Core without CUDA graphs, "
-       "seconds"},
-      host.operator_s);
+  visit({"operator_s",
+         "Time in which one process of the host issues an operator of Megatron-Core without CUDA "
+         "graphs, seconds"},
+        host.operator_s);
   visit({"source", "Where the figures come from"}, host.source);
 }
 
 template <ConstOr<PowerProfile> Power, typename Visitor>
 void VisitFields(Power& power, Visitor& visit) {
-  visit({"compute_w", "While its kernels compute, watts"}, power.compute_w);
-  visit({"exposed_w", "While it waits for exposed communication, watts"}, power.exposed_w);
-  visit({"idle_w", "Idle, watts"}, power.idle_w);
+  visit({"compute_w", "Power of a device while its kernels compute, watts"}, power.compute_w);
+  visit({"exposed_w", "Power of a device while it waits for exposed communication, watts"},
+        power.exposed_w);
+  visit({"idle_w", "Power of an idle device, watts"}, power.idle_w);
   visit({"source", "Where the figures come from"}, power.source);
 }
 
@@ -161,16 +168,15 @@ template <ConstOr<ClusterSpec> Cluster, typename Visitor>
 void VisitFields(Cluster& cluster, Visitor& visit) {
   visit(Needed({"name", "Name of the cluster"}), cluster.name);
   visit({"gpu_names", "What measurement files call its device"}, cluster.gpu_names);
-  visit(
-      OnlyIf(!cluster.rows.empty(),
-             {"rows",
-              "Conditions of measured rows that are of this cluster whatever their GPU is called, "
-              "such as \"source = SimuMax; gpu = B200\"; absent where there are none"}),
-      cluster.rows);
+  visit(OnlyIf(!cluster.rows.empty(),
+               {"rows",
+                "Conditions on measured rows that belong to this cluster whatever their GPU is "
+                "called, such as \"source = SimuMax; gpu = B200\"; absent where there are none"}),
+        cluster.rows);
   visit({"collectives", "How collectives are timed"}, cluster.collectives, kCollectiveModels);
   visit(Needed({"device", "One device"}), cluster.device);
   visit(Needed({"devices_per_node", "Devices that scale_up connects"}), cluster.devices_per_node);
-  visit(OnlyIf(cluster.nodes > 0, {"nodes", "How many there are; absent where nobody said"}),
+  visit(OnlyIf(cluster.nodes > 0, {"nodes", "Number of nodes; absent where unknown"}),
         cluster.nodes);
   visit({"scale_up_spans_hosts", "Whether scale_up reaches beyond one host"},
         cluster.scale_up_spans_hosts);
@@ -180,14 +186,14 @@ void VisitFields(Cluster& cluster, Visitor& visit) {
          "Cores that the ranks of a node share; 0 where each device computes on its own"},
         cluster.physical_cores);
   visit(OnlyIf(cluster.host != HostProfile(),
-               {"host", "The host of a node's devices; only where something is said of it"}),
+               {"host", "The host of a node's devices; absent where nothing is known of it"}),
         cluster.host);
-  visit(
-      OnlyIf(cluster.power != PowerProfile(),
-             {"power", "What a device draws by what it does; only where something is said of it"}),
-      cluster.power);
+  visit(OnlyIf(cluster.power != PowerProfile(),
+               {"power", "Power of a device in each of its states; absent where unknown"}),
+        cluster.power);
   visit({"source", "Where the figures come from"}, cluster.source);
-  visit(Among(kEvidenceNames, {"rests_on", "What they rest on"}), cluster.rests_on, kEvidenceText);
+  visit(Among(kEvidenceNames, {"rests_on", "Evidence that the figures rest on"}), cluster.rests_on,
+        kEvidenceText);
   visit(OnlyIf(!cluster.unmeasured.empty(),
                {"unmeasured",
                 "Parts whose figures differ from those of the preset that it is based on; absent "

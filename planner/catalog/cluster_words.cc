@@ -49,7 +49,7 @@ std::string UnknownWord(std::string_view word) {
   std::vector<std::string> names;
   for (const ClusterWord& known : kClusterWords) {
     if (absl::StrContains(AbslView(known.also), named)) {
-      return absl::StrCat("is not known, and ", AbslView(known.name), " has that meaning");
+      return absl::StrCat("is not known; ", AbslView(known.name), " is the word for it");
     }
     names.emplace_back(known.name);
   }
@@ -121,7 +121,8 @@ absl::Status ReplaceWord(const ClusterWord& target, const json& own, json& merge
   if (target.amount == WordAmount::kRateOfNode) {
     const json& devices = merged["devices_per_node"];
     if (!devices.is_number() || devices.get<double>() < 1.0) {
-      return FieldError(word, ShowJson(value), "needs devices_per_node beside it");
+      return FieldError(word, ShowJson(value),
+                        "is a rate of the whole node; needs devices_per_node too");
     }
     amount /= devices.get<double>();
   }
@@ -143,7 +144,9 @@ absl::Status ReadCounts(std::string_view text, absl::string_view counts, json& c
   int32_t nodes = 1;
   if (!absl::SimpleAtoi(parts[0], &devices) || devices < 1 ||
       (parts.size() > 1 && (!absl::SimpleAtoi(parts[1], &nodes) || nodes < 1))) {
-    return WordsError(text, StdView(counts), "is not a number of devices and one of nodes");
+    return WordsError(
+        text, StdView(counts),
+        "is not a number of devices per node, alone or followed by x and a number of nodes");
   }
   cluster["devices_per_node"] = devices;
   cluster["nodes"] = nodes;
@@ -179,8 +182,9 @@ absl::StatusOr<json> ClusterInWords(std::string_view text) {
 
 absl::Status ReplaceClusterWords(const json& own, json& merged) {
   if (own.contains("ib") && own.contains("eth")) {
-    return FieldError("eth", ShowJson(own["eth"]),
-                      "is given beside ib; must be one of both, the network that the run uses");
+    return FieldError(
+        "eth", ShowJson(own["eth"]),
+        "is given beside ib; must be only one of both, that of the network that the run uses");
   }
   for (const ClusterWord& word : kClusterWords) {
     if (own.contains(std::string(word.name))) RETURN_IF_ERROR(ReplaceWord(word, own, merged));

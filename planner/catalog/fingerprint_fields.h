@@ -23,9 +23,9 @@ void VisitFields(Machine& machine, Visitor& visit) {
 
 template <ConstOr<Fingerprint> Print, typename Visitor>
 void VisitFields(Print& fingerprint, Visitor& visit) {
-  visit({"device", "As the driver reports it"}, fingerprint.device);
+  visit({"device", "Name of the device that the driver reports"}, fingerprint.device);
   visit(Inside("machine"), fingerprint.machine);
-  visit({"date", "Of the measurement, YYYY-MM-DD"}, fingerprint.date);
+  visit({"date", "Date of the measurement, YYYY-MM-DD"}, fingerprint.date);
   visit({"command", "Command that wrote the figures"}, fingerprint.command);
 }
 

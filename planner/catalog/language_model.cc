@@ -76,7 +76,7 @@ absl::Status NameFamily(json& config) {
     return absl::OkStatus();
   }
   return FieldError(kModelType, "(absent)",
-                    "nor does `architectures` name the model's family; must be given");
+                    "`architectures` does not name the model's family either; must be given");
 }
 
 // Returns the key of the object that holds the language model; "" if the config is one.

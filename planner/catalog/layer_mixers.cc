@@ -244,7 +244,7 @@ absl::StatusOr<std::vector<LayerParts>> ReadLayerParts(JsonFields& fields, const
     const std::vector<json> list = KindNamesIn(config.at(kZeroForRecurrence));
     if (static_cast<int64_t>(list.size()) != layers) {
       return FieldError(kZeroForRecurrence, static_cast<int64_t>(list.size()),
-                        absl::StrCat("must say of each of ", layers, " layers what it is"));
+                        absl::StrCat("must say for each of ", layers, " layers what it is"));
     }
     return PartsWhere(layers, [&](int64_t layer) { return list[static_cast<size_t>(layer)] == 1; });
   }

@@ -78,8 +78,9 @@ absl::StatusOr<std::vector<LayerWindow>> ChunksOf(JsonFields& fields, const Laye
         layers, [&](int64_t layer) { return (layer + 1) % interval != 0 ? chunk : LayerWindow(); });
   }
   if (static_cast<int64_t>(turns->size()) != layers) {
-    return FieldError("no_rope_layers", static_cast<int64_t>(turns->size()),
-                      absl::StrCat("must say of each of ", layers, " layers whether it turns"));
+    return FieldError(
+        "no_rope_layers", static_cast<int64_t>(turns->size()),
+        absl::StrCat("must say for each of ", layers, " layers whether it has rotary embeddings"));
   }
   return ForAll(layers, [&](int64_t layer) {
     return (*turns)[static_cast<size_t>(layer)] == 0 ? LayerWindow() : chunk;

@@ -31,9 +31,9 @@ constexpr size_t kMostShownKeys = 10;
 constexpr size_t kMostNamedKeys = 5;  // of a refusal
 constexpr size_t kShownKeyBytes = 60;
 constexpr const char* kNoteOnHalves =
-    "each layer of config.json counts as two here, each of attention and an FFN, the first with "
-    "the "
-    "experts; a token passes as many experts as have parameters on average";
+    "each layer of config.json is planned as two layers, each with attention and an FFN, and the "
+    "first of them with the experts; a token passes the average number of experts that have "
+    "parameters";
 
 using nlohmann::json;
 

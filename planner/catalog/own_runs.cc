@@ -65,11 +65,10 @@ absl::Status CheckSameProfile(const RunOptions& asked, const RunOptions& of_run)
   for (const RunOption& option : kRunOptions) {
     const std::string set = option.text(of_run);
     if (!option.chooses_profile || option.text(asked) == set) continue;
-    return FieldError(
-        kMeasured, absl::StrCat(AbslView(option.name), "=", set),
-        absl::StrCat("is about another profile of the framework than the question; must be given "
-                     "for all layouts, as ",
-                     AbslView(option.name), " of the question"));
+    return FieldError(kMeasured, absl::StrCat(AbslView(option.name), "=", set),
+                      absl::StrCat("selects a framework profile other than the planned one; must "
+                                   "be given for all layouts, by the plan's own option ",
+                                   AbslView(option.name)));
   }
   return absl::OkStatus();
 }
@@ -149,9 +148,10 @@ absl::StatusOr<OwnRun> ParseOwnRun(std::string_view text, const SearchRequest& r
   for (size_t i = 1; i < words.size(); ++i) RETURN_IF_ERROR(ReadWord(text, words[i], run));
   const bool measured = run.step_s || run.peak_bytes;
   if (run.out_of_memory && measured) {
-    return RunError(text, "ran out of memory, so that it has neither a step nor a peak");
+    return RunError(
+        text, "has oom beside a step or a memory peak, which a run out of memory does not have");
   }
-  if (!run.out_of_memory && !measured) return RunError(text, "says nothing that was measured");
+  if (!run.out_of_memory && !measured) return RunError(text, "has none of step, memory and oom");
   RETURN_IF_ERROR(Validate(run.training));
   return run;
 }

@@ -54,10 +54,10 @@ absl::StatusOr<int64_t> DevicesOf(const SpecSource& cluster) {
   constexpr int32_t kAnyCores = 1;
   ASSIGN_OR_RETURN(const ClusterSpec spec, ResolveCluster(cluster, kAnyCores));
   if (spec.devices() > 0) return spec.devices();
-  return FieldError("gpus", "(absent)",
-                    absl::StrCat("must say how many devices to use, for ", spec.name,
-                                 " does not say how many nodes it has, as h100:8x4 and a file with "
-                                 "nodes do"));
+  return FieldError(
+      "gpus", "(absent)",
+      absl::StrCat("must be the number of devices, since the cluster ", spec.name,
+                   " has no number of nodes; h100:8x4 and a file with nodes have one"));
 }
 
 absl::Status CheckDevices(const ClusterSpec& cluster, int64_t devices) {
@@ -121,31 +121,33 @@ absl::Status CheckTrained(const ModelSpec& model, const TrainingSpec& training) 
   if (training.options.experts == ExpertStates::kReplicated && !model.has_experts()) {
     return FieldError(
         "experts", run_option::ExpertsText(training.options),
-        absl::StrCat("is about experts, and ", model.name, " has none; must be left out"));
+        absl::StrCat("applies to experts, and ", model.name, " has none; must be left out"));
   }
   const TrainedParts& parts = training.options.train;
   if (parts.all()) return absl::OkStatus();
   if (parts.adapter.four_bit_base && training.precision != Precision::kBf16) {
-    return TrainError(parts, absl::StrCat("holds weights in 4 bits for products in bf16; must be "
-                                          "lora with --dtype ",
-                                          AbslView(PrecisionName(training.precision))));
+    return TrainError(
+        parts, absl::StrCat(
+                   "needs bf16 matrix products with its base of 4 bits; must be lora with --dtype ",
+                   AbslView(PrecisionName(training.precision))));
   }
   if (parts.adapter.targets.Has(AdapterTarget::kExperts) && !model.has_experts()) {
     return TrainError(parts, absl::StrCat("puts adapters on experts, and ", model.name,
                                           " has none; must leave experts out"));
   }
   if (parts.adapter.exists() && !HasAnyTarget(model, parts.adapter.targets)) {
-    return TrainError(parts, absl::StrCat("names no product of ", model.name,
-                                          "; must be all-linear or name some"));
+    return TrainError(parts,
+                      absl::StrCat("names no linear layer of ", model.name,
+                                   "; must be all-linear or name linear layers that it has"));
   }
   if (parts.freezes_towers && model.towers.empty()) {
     return TrainError(parts, absl::StrCat("freezes a tower, and ", model.name,
                                           " has none that is planned; must leave tower out"));
   }
   if (parts.end_frozen > model.layers()) {
-    return TrainError(
-        parts, absl::StrCat("freezes layers that ", model.name, " has not; must end at layer ",
-                            model.layers() - 1, " or before, counted from 0"));
+    return TrainError(parts, absl::StrCat("freezes layers that ", model.name,
+                                          " does not have; must end at layer ", model.layers() - 1,
+                                          " or before, counted from 0"));
   }
   return absl::OkStatus();
 }
@@ -156,7 +158,7 @@ absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& t
   if (profile.engine == Engine::kWorker && optimizer != kAdamW && optimizer != kMuon) {
     return FieldError(
         "optimizer", optimizer.name,
-        absl::StrCat("is not run by Meshwright's own worker, whose steps ", profile.name,
+        absl::StrCat("is not supported by Meshwright's own worker, whose steps ", profile.name,
                      " plans and trials run; must be adamw or muon, or plan for "
                      "another framework (meshwright list profiles)"));
   }
@@ -166,14 +168,14 @@ absl::Status CheckOptions(const FrameworkProfile& profile, const TrainingSpec& t
       if (HasDefault(option, training.options)) continue;
       return FieldError(
           option.name, option.text(training.options),
-          absl::StrCat("is not run by Meshwright's own worker, whose steps ", profile.name,
+          absl::StrCat("is not supported by Meshwright's own worker, whose steps ", profile.name,
                        " plans and trials run; must be ", option.text(RunOptions()),
                        ", or plan for another framework (meshwright list profiles)"));
     }
   }
   if (training.options.states != StateFormats() && !training.formats().HasMasterWeights()) {
     return FieldError("states", run_option::StatesText(training.options),
-                      absl::StrCat("is about bf16 weights; must be left out with --dtype ",
+                      absl::StrCat("applies to bf16 weights alone; must be left out with --dtype ",
                                    AbslView(PrecisionName(training.precision))));
   }
   return absl::OkStatus();

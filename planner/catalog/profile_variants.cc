@@ -25,11 +25,11 @@ absl::Status NoVariant(const FrameworkProfile& profile, const RunOption& option,
   }
   if (values.empty()) {
     return FieldError(option.name, value,
-                      absl::StrCat("makes no difference that is known of ", profile.name,
+                      absl::StrCat("has no effect that is modelled for ", profile.name,
                                    "; must be left out"));
   }
   return FieldError(option.name, value,
-                    absl::StrCat("is not known of ", profile.name, "; must be ",
+                    absl::StrCat("is not modelled for ", profile.name, "; must be ",
                                  absl::StrJoin(values, " or "), ", or be left out"));
 }
 

@@ -13,7 +13,7 @@ namespace meshwright::planner {
 namespace {
 
 constexpr std::string_view kFsdp1 =
-    "FSDP1's; an estimate is for FSDP2, and accelerate to-fsdp2 turns the file into it";
+    "FSDP1 is not modelled; must be FSDP2, to which `accelerate to-fsdp2` converts the file";
 
 constexpr NameRow kAccelerateKeys[] = {
     {.name = "compute_environment", .words = "LOCAL_MACHINE", .use = NameUse::kExport},
@@ -66,10 +66,10 @@ constexpr NameRow kAccelerateKeys[] = {
     {.name = "fsdp_config.fsdp_auto_wrap_policy",
      .words = "TRANSFORMER_BASED_WRAP",
      .effect = NameEffect::kRefused,
-     .hint = "an estimate gathers one layer at a time; must be TRANSFORMER_BASED_WRAP"},
+     .hint = "the planner models FSDP units of one layer; must be TRANSFORMER_BASED_WRAP"},
     {.name = "fsdp_config.fsdp_min_num_params",
      .effect = NameEffect::kRefused,
-     .hint = "an estimate gathers one layer at a time"},
+     .hint = "the planner models FSDP units of one layer; must be absent"},
     {.name = "fsdp_config.fsdp_transformer_layer_cls_to_wrap", .hint = "the model's layers"},
     {.name = "fsdp_config.fsdp_state_dict_type", .hint = "checkpoints"},
     {.name = "fsdp_config.fsdp_cpu_ram_efficient_loading", .hint = "loading"},
@@ -80,35 +80,35 @@ constexpr NameRow kAccelerateKeys[] = {
     {.name = "fsdp_config.fsdp_ignored_modules",
      .words = "null",
      .effect = NameEffect::kRefused,
-     .hint = "an estimate divides all modules"},
+     .hint = "the planner models FSDP that shards all modules; must be null"},
     {.name = "parallelism_config.parallelism_config_sp_size",
      .words = "1",
      .effect = NameEffect::kRefused,
-     .hint = "an estimate knows no Ulysses; must be 1"},
+     .hint = "Ulysses sequence parallelism is not modelled; must be 1"},
     {.name = "parallelism_config.parallelism_config_*", .hint = "how an axis communicates"},
     {.name = "deepspeed_config.*",
      .effect = NameEffect::kRefused,
      .hint = "import --from deepspeed reads DeepSpeed's file"},
     {.name = "megatron_lm_config.*",
      .effect = NameEffect::kRefused,
-     .hint = "an estimate is for FSDP2; must be absent"},
+     .hint = "the planner models accelerate with FSDP2 alone; must be absent"},
     {.name = "fp8_config.*",
      .effect = NameEffect::kRefused,
-     .hint = "an estimate is for bf16, fp16 and fp32"},
+     .hint = "the planner models bf16, fp16 and fp32 with accelerate; must be absent"},
     {.name = "use_cpu", .words = "false", .effect = NameEffect::kRefused, .hint = "must be false"},
     {.name = "compute_environment", .hint = "where it runs"},
     {.name = "debug", .hint = "checks"},
-    {.name = "downcast_bf16", .hint = "TPUs alone"},
+    {.name = "downcast_bf16", .hint = "affects TPUs alone"},
     {.name = "enable_cpu_affinity", .hint = "where it runs"},
     {.name = "gpu_ids", .hint = "where it runs"},
-    {.name = "main_process_*", .hint = "how ranks meet"},
-    {.name = "machine_rank", .hint = "how ranks meet"},
-    {.name = "rdzv_backend", .hint = "how ranks meet"},
-    {.name = "same_network", .hint = "how ranks meet"},
+    {.name = "main_process_*", .hint = "how process groups are set up"},
+    {.name = "machine_rank", .hint = "how process groups are set up"},
+    {.name = "rdzv_backend", .hint = "how process groups are set up"},
+    {.name = "same_network", .hint = "how process groups are set up"},
     {.name = "main_training_function", .hint = "the script's"},
     {.name = "parallelism_config", .hint = "empty"},
     {.name = "fsdp_config", .hint = "empty"},
-    {.name = "tpu_*", .hint = "TPUs alone"},
+    {.name = "tpu_*", .hint = "affects TPUs alone"},
 };
 
 absl::Status PrepareAccelerate(const ExportJob& job, Settings& settings) {

@@ -55,11 +55,11 @@ constexpr NameRow kAutomodelKeys[] = {
     {.name = "distributed.strategy",
      .words = "fsdp2",
      .effect = NameEffect::kRefused,
-     .hint = "an estimate is for FSDP2"},
+     .hint = "the planner models AutoModel with FSDP2 alone; must be fsdp2"},
     {.name = "distributed._target_",
      .words = "nemo_automodel.components.distributed.fsdp2.FSDP2Manager",
      .effect = NameEffect::kRefused,
-     .hint = "an estimate is for FSDP2"},
+     .hint = "the planner models AutoModel with FSDP2 alone; must be FSDP2Manager"},
     {.name = "distributed.enable_async_tensor_parallel",
      .words = "false",
      .effect = NameEffect::kRefused,
@@ -70,35 +70,37 @@ constexpr NameRow kAutomodelKeys[] = {
      .hint = kUnplanned},
     {.name = "distributed.offload_policy*",
      .effect = NameEffect::kRefused,
-     .hint = "offload= of a layout says it"},
+     .hint = "not imported; set offload= in the layout instead"},
     {.name = "distributed.pipeline.module_fqns_per_model_part",
      .effect = NameEffect::kRefused,
-     .hint = "stages= of a layout says it"},
+     .hint = "not imported; set stages= in the layout instead"},
     {.name = "distributed.defer_fsdp_grad_sync", .hint = kGiven},
     {.name = "distributed.pipeline.*", .hint = "how stages are made"},
     {.name = "distributed.moe.*", .hint = "how experts are divided"},
     {.name = "distributed.enable_fsdp2_prefetch", .hint = kGiven},
     {.name = "peft*", .effect = NameEffect::kRefused, .hint = kAdapters},
-    {.name = "fp8*", .effect = NameEffect::kRefused, .hint = "--dtype of an estimate says it"},
+    {.name = "fp8*",
+     .effect = NameEffect::kRefused,
+     .hint = "not imported; pass --dtype to estimate or recommend instead"},
     {.name = "quantization*", .effect = NameEffect::kRefused, .hint = kAdapters},
     {.name = "compile*", .effect = NameEffect::kRefused, .hint = kUnplanned},
     {.name = "optimizer._target_",
      .words = "torch.optim.Adam torch.optim.AdamW",
      .effect = NameEffect::kRefused,
-     .hint = "--optimizer and --states of estimate and recommend say it"},
+     .hint = "not imported; pass --optimizer and --states to estimate or recommend instead"},
     {.name = "loss_fn._target_",
      .words = "nemo_automodel.components.loss.masked_ce.MaskedCrossEntropy",
      .effect = NameEffect::kRefused,
-     .hint = "--loss of estimate and recommend says it"},
-    {.name = "packed_sequence.*", .hint = "an estimate has whole sequences"},
-    {.name = "optimizer.*", .hint = "the optimizer's numbers"},
+     .hint = "not imported; pass --loss to estimate or recommend instead"},
+    {.name = "packed_sequence.*", .hint = "every estimate is for sequences of full length"},
+    {.name = "optimizer.*", .hint = "the optimizer's hyperparameters"},
     {.name = "lr_scheduler*", .hint = "the learning rate"},
     {.name = "step_scheduler.*", .hint = "the length of the training"},
     {.name = "model.*", .hint = kModels},
     {.name = "recipe", .hint = "what is trained"},
-    {.name = "seed", .hint = "the first weights"},
-    {.name = "rng*", .hint = "the first weights", .of = kExamples},
-    {.name = "dist_env*", .hint = "how ranks meet"},
+    {.name = "seed", .hint = "the initial weights"},
+    {.name = "rng*", .hint = "the initial weights", .of = kExamples},
+    {.name = "dist_env*", .hint = "how process groups are set up"},
     {.name = "checkpoint*", .hint = "checkpoints"},
     {.name = "dataset*", .hint = "data"},
     {.name = "dataloader*", .hint = "data"},
@@ -111,7 +113,7 @@ absl::Status PrepareAutomodel(const ExportJob& job, Settings& settings) {
   const Layout& l = job.layout;
   if (l.zero < 2 && GroupSize(GroupRole::kReplicas, l) > 1) {
     return CannotExport(absl::StrCat("zero", l.zero),
-                        "AutoModel's FSDP2 divides weights; must be zero3");
+                        "AutoModel's FSDP2 always shards weights; must be zero3");
   }
   if (l.shard_ranks % l.cp != 0 || (l.shard_ranks > 0 && l.shard_ranks == l.cp)) {
     return CannotExport("hs",
@@ -122,7 +124,8 @@ absl::Status PrepareAutomodel(const ExportJob& job, Settings& settings) {
     const int64_t stages = int64_t{l.pp} * l.vpp;
     if (job.model.layers() % stages != 0) {
       return CannotExport(absl::StrCat("vpp", l.vpp),
-                          "AutoModel's stages have the same number of layers; must divide them");
+                          "AutoModel's stages all have the same number of layers; pp * vpp must "
+                          "divide the model's layers");
     }
     settings.Set("chunk_layers", job.model.layers() / stages);
   }
@@ -143,7 +146,7 @@ absl::StatusOr<ExportedJob> ExportAutomodel(const ExportJob& job, const Settings
       job, "automodel.yaml",
       {absl::StrCat("on ", job.layout.devices(), " devices with NeMo AutoModel, for sequences of ",
                     job.training.seq_len,
-                    " tokens. These keys belong into your recipe's file, which is started with")});
+                    " tokens. Put these keys into your recipe's file, and start it with")});
   exported.program = {"-m", "nemo_automodel.cli.app"};
   exported.argument_lines = {{exported.files.front().name}};
   FinishFile(exported, absl::StrCat(CommentLines(job.notes), YamlText(keys)));

@@ -75,15 +75,18 @@ constexpr NameRow kAxolotlKeys[] = {
     {.name = "plugins",
      .words = "axolotl.integrations.liger.LigerPlugin [axolotl.integrations.liger.LigerPlugin]",
      .effect = NameEffect::kRefused,
-     .hint = "an estimate knows Liger's kernels alone; --loss fused says a fused loss"},
+     .hint = "the planner models no plugin but Liger's; for a fused loss pass --loss fused to "
+             "estimate or recommend"},
     {.name = "fsdp_config.auto_wrap_policy",
      .words = "TRANSFORMER_BASED_WRAP",
      .effect = NameEffect::kRefused,
-     .hint = "an estimate gathers one layer at a time"},
+     .hint = "the planner models FSDP units of one layer; must be TRANSFORMER_BASED_WRAP"},
     {.name = "fsdp_config.fsdp_*",
      .effect = NameEffect::kRefused,
-     .hint = "FSDP1's; an estimate is for fsdp_version 2"},
-    {.name = "fsdp", .effect = NameEffect::kRefused, .hint = "FSDP1's; must be fsdp_version 2"},
+     .hint = "FSDP1 is not modelled; must be a key of FSDP2, with fsdp_version 2"},
+    {.name = "fsdp",
+     .effect = NameEffect::kRefused,
+     .hint = "FSDP1 is not modelled; must be absent, with fsdp_version 2"},
     {.name = "fsdp_config.transformer_layer_cls_to_wrap", .hint = "the model's layers"},
     {.name = "fsdp_config.state_dict_type", .hint = "checkpoints"},
     {.name = "fsdp_config.final_state_dict_type", .hint = "checkpoints"},
@@ -95,27 +98,27 @@ constexpr NameRow kAxolotlKeys[] = {
     {.name = "activation_offloading",
      .words = "false",
      .effect = NameEffect::kRefused,
-     .hint = "offload=act:N of a layout says it"},
-    {.name = "lora_alpha", .hint = "the scale of adapters"},
-    {.name = "lora_dropout", .hint = "an estimate has no dropout in adapters"},
+     .hint = "not imported; set offload=act:N in the layout instead"},
+    {.name = "lora_alpha", .hint = "the adapters' scaling factor"},
+    {.name = "lora_dropout", .hint = "the planner does not model dropout in adapters"},
     {.name = "lora_mlp_kernel", .hint = kGiven},
     {.name = "lora_qkv_kernel", .hint = kGiven},
     {.name = "lora_o_kernel", .hint = kGiven},
     {.name = "lora_*", .effect = NameEffect::kRefused, .hint = kAdapters},
     {.name = "load_in_8bit", .words = "false", .effect = NameEffect::kRefused, .hint = kAdapters},
-    {.name = "liger_rope", .hint = "an operator that bandwidth bounds"},
-    {.name = "liger_glu_activation", .hint = "an operator that bandwidth bounds"},
-    {.name = "liger_swiglu", .hint = "an operator that bandwidth bounds"},
-    {.name = "gradient_checkpointing_kwargs*", .hint = "how the layer is called again"},
-    {.name = "sample_packing*", .hint = "an estimate has whole sequences"},
-    {.name = "pad_to_sequence_len", .hint = "an estimate has whole sequences"},
-    {.name = "tf32", .hint = "products of fp32 alone"},
+    {.name = "liger_rope", .hint = "fuses a small memory-bound operator"},
+    {.name = "liger_glu_activation", .hint = "fuses a small memory-bound operator"},
+    {.name = "liger_swiglu", .hint = "fuses a small memory-bound operator"},
+    {.name = "gradient_checkpointing_kwargs*", .hint = "how a recomputed layer is called"},
+    {.name = "sample_packing*", .hint = "every estimate is for sequences of full length"},
+    {.name = "pad_to_sequence_len", .hint = "every estimate is for sequences of full length"},
+    {.name = "tf32", .hint = "affects fp32 matrix products alone"},
     {.name = "learning_rate", .hint = "the learning rate"},
     {.name = "lr_scheduler*", .hint = "the learning rate"},
     {.name = "warmup_*", .hint = "the learning rate"},
-    {.name = "weight_decay", .hint = "the optimizer's numbers"},
-    {.name = "adam_*", .hint = "the optimizer's numbers"},
-    {.name = "max_grad_norm", .hint = "the optimizer's numbers"},
+    {.name = "weight_decay", .hint = "the optimizer's hyperparameters"},
+    {.name = "adam_*", .hint = "the optimizer's hyperparameters"},
+    {.name = "max_grad_norm", .hint = "the optimizer's hyperparameters"},
     {.name = "num_epochs", .hint = "the length of the training"},
     {.name = "max_steps", .hint = "the length of the training"},
     {.name = "logging_steps", .hint = "logs"},
@@ -132,19 +135,20 @@ constexpr NameRow kAxolotlKeys[] = {
     {.name = "tokenizer_*", .hint = "data"},
     {.name = "model_type", .hint = kModels},
     {.name = "trust_remote_code", .hint = kModels},
-    {.name = "seed", .hint = "the first weights"},
+    {.name = "seed", .hint = "the initial weights"},
 };
 
 absl::Status PrepareAxolotl(const ExportJob& job, Settings& settings) {
   RETURN_IF_ERROR(PrepareFsdp2(job, settings));
   const Layout& l = job.layout;
   if (l.tp > 1 && l.norm == NormKernel::kFused) {
-    return CannotExport("norm=fused",
-                        "Axolotl has Liger's norms without tensor parallelism; must be left out");
+    return CannotExport(
+        "norm=fused",
+        "Axolotl has Liger's norms only without tensor parallelism; must be left out");
   }
   if (l.tp > 1 && job.training.options.loss_chunks == 0) {
     return FieldError("loss", "fused",
-                      "Axolotl has Liger's loss without tensor parallelism; must be plain");
+                      "Axolotl has Liger's loss only without tensor parallelism; must be plain");
   }
   if (l.cp > 1) {  // ring attention calls FlashAttention-2
     if (l.attention != AttentionKernel::kDefault && l.attention != AttentionKernel::kFlash2) {

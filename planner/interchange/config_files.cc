@@ -81,7 +81,7 @@ absl::StatusOr<std::vector<ConfigEntry>> ReadConfigFile(const Framework& framewo
   const auto ends = [&](const char* end) { return absl::EndsWith(file.path, end); };
   if (IsBinary(text)) {
     return FieldError("file", file.path,
-                      "is no text, and a pickle is never read; must be the script, the "
+                      "is not text, and a pickle is never read; must be the script, the "
                       "configuration or the training log, whose first lines list the arguments");
   }
   if (absl::StartsWith(text, "{")) return ReadJsonEntries(file);
@@ -119,8 +119,8 @@ absl::StatusOr<const Framework*> FrameworkOfFiles(const std::vector<ConfigFile>&
   std::vector<std::string_view> all;
   for (const Framework* framework : Frameworks()) all.push_back(framework->name);
   return FieldError("from", "(absent)",
-                    absl::StrCat(names.empty() ? "the files have words of no framework"
-                                               : absl::StrCat("the files have words of ",
+                    absl::StrCat(names.empty() ? "the files have names of no framework"
+                                               : absl::StrCat("the files have names of ",
                                                               ListInWords(names, "and")),
                                  "; must be ", ListInWords(all, "or")));
 }

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::string_view kBuckets =
-    "an estimate counts DeepSpeed's own default, another number takes other memory";
+    "changes memory, and the planner models DeepSpeed's default; must be left out";
 
 constexpr NameRow kDeepspeedKeys[] = {
     {.name = "train_batch_size", .setting = "global_batch"},
@@ -43,11 +43,11 @@ constexpr NameRow kDeepspeedKeys[] = {
      .setting = "optimizer",
      .words = "adamw=AdamW adamw=Adam muon=Muon lion=Lion sgd=SGD",
      .use = NameUse::kImport},
-    {.name = "optimizer.params.*", .hint = "the optimizer's numbers"},
+    {.name = "optimizer.params.*", .hint = "the optimizer's hyperparameters"},
     {.name = "scheduler.*", .hint = "the learning rate"},
-    {.name = "fp16.*", .hint = "the scale of fp16"},
+    {.name = "fp16.*", .hint = "the loss scaling of fp16"},
     {.name = "bf16.*", .hint = "checks"},
-    {.name = "gradient_clipping", .hint = "the optimizer's numbers"},
+    {.name = "gradient_clipping", .hint = "the optimizer's hyperparameters"},
     {.name = "steps_per_print", .hint = "logs"},
     {.name = "wall_clock_breakdown", .hint = "logs"},
     {.name = "tensorboard.*", .hint = "logs"},
@@ -106,7 +106,7 @@ constexpr NameRow kDeepspeedKeys[] = {
     {.name = "communication_data_type",
      .words = "bf16",
      .effect = NameEffect::kRefused,
-     .hint = "an estimate reduces gradients in bf16"},
+     .hint = "the planner models gradient reduction in bf16; must be bf16"},
     {.name = "compile.deepcompile",
      .words = "false",
      .effect = NameEffect::kRefused,
@@ -114,11 +114,12 @@ constexpr NameRow kDeepspeedKeys[] = {
     {.name = "activation_checkpointing.*",
      .words = "false",
      .effect = NameEffect::kRefused,
-     .hint = "models of the Trainer do not call it; --gradient_checkpointing says it"},
+     .hint = "models of transformers do not call DeepSpeed's checkpointing; set "
+             "--gradient_checkpointing of the Trainer instead"},
     {.name = "sequence_parallel_size",
      .words = "1",
      .effect = NameEffect::kRefused,
-     .hint = "an estimate knows no Ulysses; must be 1"},
+     .hint = "Ulysses sequence parallelism is not modelled; must be 1"},
 };
 
 // Returns the object at the path of a name, and leaves the last part of the name.

@@ -61,14 +61,15 @@ Lacking LackingOf(const Framework& framework, const ModelSpec& model) {
 // Returns a sentence that says what the user can do instead of this export.
 std::string Instead(const Framework& framework, const Lacking& lacking, const ModelSpec& model) {
   if (lacking.keys.empty() && lacking.parts == PartNames({ModelPart::kTower})) {
-    return "a file of the language model alone is written, and estimate and recommend plan both";
+    return "a config.json of the language model alone can be exported, and estimate and recommend "
+           "plan both";
   }
   for (const Framework* other : Frameworks()) {
     if (other->loads_models || other->name == framework.name || !LackingOf(*other, model).empty()) {
       continue;
     }
     return absl::StrCat("export --to ", AbslView(other->name),
-                        " may, and estimate and recommend plan it");
+                        " may work, and estimate and recommend plan it");
   }
   return "estimate and recommend plan it";
 }

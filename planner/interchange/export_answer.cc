@@ -34,10 +34,9 @@ absl::StatusOr<Hosts> ReadHosts(const ExportQuestion& question, int32_t host_cor
   }
   if (!question.devices_per_node) {
     return FieldError("gpus_per_node", "(absent)",
-                      "the " + std::to_string(cluster.devices_per_node) + " devices of " +
-                          question.cluster->name +
-                          " that its scale_up joins stand in several hosts; must say how many "
-                          "devices a host has");
+                      "scale_up of " + question.cluster->name + " joins " +
+                          std::to_string(cluster.devices_per_node) +
+                          " devices of several hosts; must be the number of devices of a host");
   }
   hosts.joined = cluster.devices_per_node / std::max<int32_t>(1, hosts.devices);
   return hosts;
@@ -60,8 +59,8 @@ absl::StatusOr<ExportJob> ReadJob(const ExportQuestion& question, ExportTarget t
   job.training = question.training;
   if (job.training.seq_len == 0) {
     job.training.seq_len = kUnsaidSeqLen;
-    taken.push_back(absl::StrCat("the sequence length is not said: ", Grouped(kUnsaidSeqLen),
-                                 " tokens are taken"));
+    taken.push_back(absl::StrCat("no sequence length is given: ", Grouped(kUnsaidSeqLen),
+                                 " tokens are assumed"));
   }
   ASSIGN_OR_RETURN(job.model, ResolveModel(question.model, job.training.seq_len));
   ASSIGN_OR_RETURN(const FrameworkProfile profile, FindProfile(ProfileOfTarget(target)));
@@ -71,9 +70,9 @@ absl::StatusOr<ExportJob> ReadJob(const ExportQuestion& question, ExportTarget t
   if (job.training.global_batch == 0) {
     job.training.global_batch = int64_t{job.layout.dp} * job.layout.micro_batch * job.layout.pp;
     taken.push_back(absl::StrCat(
-        "the global batch is not said: ", Grouped(job.training.global_batch),
+        "no global batch is given: ", Grouped(job.training.global_batch),
         job.training.global_batch == 1 ? " sequence a step is" : " sequences a step are",
-        " taken, a micro-batch for every rank of dp", job.layout.pp > 1 ? " and pp" : ""));
+        " assumed, a micro-batch for every rank of dp", job.layout.pp > 1 ? " and pp" : ""));
   }
   job.notes = NotesOnModel(question.model, job.training.seq_len);
   job.notes.insert(job.notes.end(), typed.notes.begin(), typed.notes.end());

@@ -92,11 +92,12 @@ absl::StatusOr<const Framework*> FindFramework(std::string_view flag, std::strin
 
 // NameRow::hint of rows in several tables.
 inline constexpr std::string_view kGiven = "an estimate takes it as given";
-inline constexpr std::string_view kUnplanned = "changes memory or time, which no estimate follows";
+inline constexpr std::string_view kUnplanned =
+    "changes memory or time in a way that the planner does not model";
 
 inline constexpr std::string_view kModels = "the model's";
 inline constexpr std::string_view kAdapters =
-    "the import knows no adapters; --train of estimate and recommend says them";
+    "not imported; pass --train to estimate or recommend instead";
 
 // NameRow::of for names that no file has and that the user of an import gives in addition to it.
 inline constexpr std::string_view kGivenName = "the import's flags";

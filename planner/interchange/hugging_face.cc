@@ -11,12 +11,12 @@ absl::Status CheckTrainer(const ExportJob& job) {
   if (fused_loss != fused_norms) {
     if (fused_norms) {
       return CannotExport("norm=fused",
-                          "the Trainer fuses norms with the loss alone, by use_liger_kernel; must "
-                          "be left out, or loss must be fused");
+                          "the Trainer fuses norms only together with the loss (use_liger_kernel); "
+                          "must be left out, or loss must be fused");
     }
     return FieldError("loss", "fused",
-                      "the Trainer fuses the loss with the norms alone, by use_liger_kernel; must "
-                      "be plain, or norm=fused in the layout");
+                      "the Trainer fuses the loss only together with norms (use_liger_kernel); "
+                      "must be plain, or norm=fused in the layout");
   }
   return absl::OkStatus();
 }
@@ -30,8 +30,8 @@ absl::Status PrepareFsdp2(const ExportJob& job, Settings& settings) {
   }
   if (l.zero == 0 && int64_t{l.tp} * l.cp > 1) {
     return CannotExport("zero0",
-                        "FSDP2 replicates only where dp is the one axis; must be "
-                        "zero2 or zero3 beside tp and cp");
+                        "FSDP2 replicates weights only where dp is the only axis; must be zero2 or "
+                        "zero3 with tp or cp");
   }
   if (l.shard_ranks % l.cp != 0 || (l.shard_ranks > 0 && l.shard_ranks == l.cp)) {
     return CannotExport("hs",
@@ -40,12 +40,12 @@ absl::Status PrepareFsdp2(const ExportJob& job, Settings& settings) {
   }
   if (l.offload.any() && !l.offload.gradients) {
     return CannotExport("offload=" + FormatOffload(l.offload),
-                        "FSDP2's offload of parameters moves weights and gradients as well; "
+                        "FSDP2's offload of parameters also offloads weights and gradients; "
                         "must be opt+param+grad");
   }
   if (l.offload.any() && (l.zero == 0 || l.offload.activation_layers > 0)) {
     return CannotExport("offload=" + FormatOffload(l.offload),
-                        "FSDP2 moves what it shards; must be opt+param+grad with zero3");
+                        "FSDP2 offloads only what it shards; must be opt+param+grad with zero3");
   }
   if (!l.offload.any()) settings.Set("offload_all", 0);
   settings.Remove("offload");
@@ -59,13 +59,13 @@ absl::Status PrepareDeepspeed(const ExportJob& job, Settings& settings) {
   const Offload& offload = job.layout.offload;
   if (offload.gradients || offload.activation_layers > 0) {
     return CannotExport("offload=" + FormatOffload(offload),
-                        "DeepSpeed moves the optimizer's states, and weights under ZeRO-3; must be "
-                        "opt or opt+param");
+                        "DeepSpeed offloads the optimizer's states, and under ZeRO-3 also weights; "
+                        "must be opt or opt+param");
   }
   if (offload.any() && job.layout.zero == 0) {
     return CannotExport("offload=" + FormatOffload(offload),
-                        "DeepSpeed moves what ZeRO divides; must be left out, or beside zero1, "
-                        "zero2 or zero3");
+                        "DeepSpeed offloads only what ZeRO shards; must be left out, or used with "
+                        "zero1, zero2 or zero3");
   }
   settings.Remove("offload");
   if (job.layout.recompute != Recompute::kNone) settings.Set("trainer_recomputes", 1);

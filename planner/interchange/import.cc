@@ -68,8 +68,9 @@ void SetRecompute(ImportState& state) {
   } else {
     state.settings.Set("rc", "full");
     if (layers != "1") {
-      state.RejectSetting("recompute_layers",
-                          "an estimate recomputes each layer from its own input; must be 1");
+      state.RejectSetting(
+          "recompute_layers",
+          "the planner models recompute of each layer from the layer's own input; must be 1");
     }
   }
 }
@@ -85,7 +86,7 @@ void SetOffload(ImportState& state) {
     parts.emplace_back("opt+param");
     if (!state.settings.IsOn("offload_optimizer")) {
       state.RejectSetting("offload_parameters",
-                          "an estimate moves weights with the optimizer's states alone");
+                          "the planner offloads weights only together with the optimizer's states");
     }
   } else if (state.settings.IsOn("offload_optimizer")) {
     parts.emplace_back("opt");
@@ -135,22 +136,20 @@ void MakeRequest(ImportState& state) {
   state.imported.global_batch = state.CountOr("global_batch", 0);
   state.imported.dtype = state.settings.TextOf("dtype", "");
   if (state.imported.seq_len == 0) {
-    state.imported.missing.emplace_back(
-        "the tokens of a sequence are not said; --seq-len S gives them");
+    state.imported.missing.emplace_back("the sequence length is missing; --seq-len S gives it");
   }
   if (state.imported.global_batch == 0) {
-    state.imported.missing.emplace_back(
-        "the sequences of a step are not said; --global-batch B gives them");
+    state.imported.missing.emplace_back("the global batch is missing; --global-batch B gives it");
   }
   if (state.imported.dtype.empty()) {
     state.imported.missing.emplace_back(
-        "the number format is not said; --set gives the framework's name of it");
+        "the number format is missing; --set NAME=VALUE gives it with the framework's name");
   }
   state.imported.model = state.settings.TextOf("model", "");
   if (state.imported.model.empty()) state.imported.model = MatchingPreset(state.settings);
   if (state.imported.model.empty()) {
     state.imported.missing.emplace_back(
-        "no preset is this model; --model FILE names its config.json");
+        "no preset matches this model; --model FILE gives its config.json");
   }
 }
 

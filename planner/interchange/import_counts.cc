@@ -32,9 +32,9 @@ class DeviceCounter {
       dp = devices / others;
       if (devices % others != 0) {
         s_.lacks = true;
-        s_.imported.missing.push_back(absl::StrCat(devices,
-                                                   " devices can't be divided by tp * cp * pp, ",
-                                                   others, "; --gpus N says how many there are"));
+        s_.imported.missing.push_back(
+            absl::StrCat(devices, " devices are not a multiple of tp * cp * pp = ", others,
+                         "; --gpus N gives their number"));
         return;
       }
     } else if (shards && copies) {
@@ -46,7 +46,7 @@ class DeviceCounter {
     if (dp > kMostCounted / others) return TooMany();
     if (dp == 0) {
       s_.lacks = true;
-      s_.imported.missing.emplace_back("the number of devices is not said; --gpus N gives it");
+      s_.imported.missing.emplace_back("the number of devices is missing; --gpus N gives it");
       return;
     }
     s_.settings.Set("dp", dp);
@@ -64,7 +64,7 @@ class DeviceCounter {
   void TooMany() {
     s_.lacks = true;
     s_.imported.missing.push_back(
-        absl::StrCat("the layout has more than ", kMostCounted, " devices; --gpus N is fewer"));
+        absl::StrCat("the layout has more than ", kMostCounted, " devices; --gpus N gives fewer"));
   }
 
   void CountBatch(int64_t dp) {

@@ -15,8 +15,8 @@ namespace meshwright::planner {
 namespace {
 
 constexpr char kConditional[] =
-    "the script adds it under a condition that the file does not decide; --env NAME=VALUE gives "
-    "a variable";
+    "the script adds it under a condition on variables that the file does not set; --env "
+    "NAME=VALUE gives one";
 
 // Returns whether the value says that another file has the value, as DeepSpeed's auto does.
 bool LeavesToOthers(const NameRow& row, const std::string& value) {
@@ -90,8 +90,8 @@ class Matcher {
       return;
     }
     if (absl::StartsWith(entry.name, "$")) {
-      return s_.Reject(index, absl::StrCat("may hold any arguments; --env ", entry.unknown_variable,
-                                           "=VALUE gives it"));
+      return s_.Reject(index, absl::StrCat("may stand for any arguments; --env ",
+                                           entry.unknown_variable, "=VALUE gives it"));
     }
     if (row == nullptr) {
       return s_.Reject(index,
@@ -108,12 +108,12 @@ class Matcher {
     ImportedEntry& shown = s_.imported.entries[index];
     const ConfigEntry& entry = s_.read[index];
     if (LeavesToOthers(row, entry.value)) {
-      shown.hint = "a trainer's argument says it";
+      shown.hint = "taken from the trainer's arguments";
       s_.left_to_others.insert(std::string(row.setting));
       return;
     }
     if (s_.question.devices && IsListed("gpus nodes gpus_per_node", row.setting)) {
-      shown.hint = "--gpus says it";
+      shown.hint = "overridden by --gpus";
       return;
     }
     if (!entry.unknown_variable.empty()) {

@@ -48,12 +48,12 @@ void ImportState::AskFor(std::string_view setting) {
   for (const NameTable table : framework.tables) {
     for (const NameRow& row : table) {
       if (row.setting != setting || row.use != NameUse::kBoth) continue;
-      imported.missing.push_back(absl::StrCat(AbslView(row.name), " is not said; --set ",
+      imported.missing.push_back(absl::StrCat(AbslView(row.name), " is missing; --set ",
                                               NormalSet(row.name), "=VALUE gives it"));
       return;
     }
   }
-  imported.missing.push_back(absl::StrCat(AbslView(setting), " is not said"));
+  imported.missing.push_back(absl::StrCat(AbslView(setting), " is missing"));
 }
 
 int64_t ImportState::CountOr(std::string_view setting, int64_t otherwise) const {

@@ -3,7 +3,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr std::string_view kWhere = "where the ranks meet";
+constexpr std::string_view kWhere = "how process groups are set up";
 constexpr std::string_view kEnvironment = "the environment that ms-swift and LLaMA-Factory read";
 constexpr std::string_view kAllocated = "what Slurm gives a node";
 constexpr std::string_view kSlurm = "srun of Slurm";

@@ -114,9 +114,8 @@ class LogReader {
   }
 
   absl::Status DoesNotEnd(std::string_view print) const {
-    return FieldError(
-        "file", file_.path,
-        absl::StrCat("has the start of a print, ", AbslView(print), ", that does not end"));
+    return FieldError("file", file_.path,
+                      absl::StrCat("has a listing, ", AbslView(print), ", that does not end"));
   }
 
   // "  name ........ value"; a long name has no dots.

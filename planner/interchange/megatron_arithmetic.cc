@@ -59,8 +59,8 @@ absl::StatusOr<int64_t> CountedLayers(const ModelSpec& model, int64_t layers,
                                       const std::string& part) {
   if (const std::optional<int64_t> each = MegatronLayersEach(model)) return layers * *each;
   return CannotExport(part,
-                      "Megatron-LM counts mixers and FFNs, and this model's layers have different "
-                      "numbers of them; must be for no layers");
+                      "Megatron-LM counts mixers and FFNs as layers, and this model's layers have "
+                      "different numbers of these; must be without a number of layers");
 }
 
 // A hybrid's pattern names the stages. If the layout names them, Megatron-LM counts the chunks

@@ -114,7 +114,8 @@ absl::Status ResolveHybrid(Settings& settings) {
   for (const std::string& stage : stages) {
     if (stage.size() == stages.front().size()) continue;
     return FieldError("hybrid_pattern", *pattern,
-                      "must have as many layers in every stage; stages= of a layout says others");
+                      "must have the same number of layers in every stage; for other splits set "
+                      "stages= in the layout");
   }
   const int64_t pp = settings.CountOf("pp").value_or(1);
   const auto count = static_cast<int64_t>(stages.size());

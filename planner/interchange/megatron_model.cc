@@ -92,7 +92,9 @@ absl::Status AddSharedIndex(const ModelSpec& model, std::vector<std::string>& fl
       return absl::OkStatus();
     }
   }
-  return Refuse(model, "shared_index", "Megatron-LM's layers share picked keys in turn and lack");
+  return Refuse(
+      model, "shared_index",
+      "Megatron-LM's layers share picked keys only at a fixed interval, with no flag for");
 }
 
 absl::Status AddIndex(const ModelSpec& model, const SparseIndex& index,

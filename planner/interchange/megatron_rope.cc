@@ -15,7 +15,7 @@ namespace {
 
 // --use-rope-scaling fixes everything except the factor.
 absl::Status CheckLlama3Scaling(const RopeScaling& scaling) {
-  constexpr char kFixed[] = "Megatron-LM's --use-rope-scaling has it fixed; must be ";
+  constexpr char kFixed[] = "Megatron-LM's --use-rope-scaling fixes this value; must be ";
   const RopeScaling fixed;
   if (scaling.low_freq_factor != fixed.low_freq_factor) {
     return FieldError("rope_scaling.low_freq_factor", absl::StrCat(scaling.low_freq_factor),
@@ -37,7 +37,7 @@ absl::Status CheckLlama3Scaling(const RopeScaling& scaling) {
 absl::Status CheckWhole(std::string_view key, double value, const char* flag) {
   if (value == std::floor(value)) return absl::OkStatus();
   return FieldError(key, absl::StrCat(value),
-                    absl::StrCat("Megatron-LM's ", flag, " takes a whole number; must be one"));
+                    absl::StrCat("Megatron-LM's ", flag, " takes only whole numbers; must be one"));
 }
 
 // A key of a YaRN scaling (arXiv 2309.00071) and the flag that says it.
@@ -58,7 +58,7 @@ absl::Status AddYarn(const ModelSpec& model, AsideKeys& aside, std::vector<std::
   const bool is_latent = model.FirstAttention().is_latent();
   if (!is_latent && model.mtp_layers > 0) {
     return FieldError("rope_scaling.rope_type", "yarn",
-                      "Megatron-LM predicts no further tokens with it; must be default");
+                      "Megatron-LM has no multi-token prediction with it; must be default");
   }
   std::string text = is_latent ? "--rope-type yarn" : "";
   if (const SetAsideKey* factor = aside.Take("factor")) {
@@ -73,7 +73,7 @@ absl::Status AddYarn(const ModelSpec& model, AsideKeys& aside, std::vector<std::
     } else if (value != yarn.fixed) {
       return FieldError(
           key->key, key->value,
-          absl::StrCat("Megatron-LM has it fixed for latent attention; must be ", yarn.fixed));
+          absl::StrCat("Megatron-LM fixes this value for latent attention; must be ", yarn.fixed));
     }
   }
   const SetAsideKey* truncates = aside.Take("truncate");

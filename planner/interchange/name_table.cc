@@ -59,7 +59,7 @@ absl::StatusOr<std::optional<std::string>> Spell(const NameRow& row, const std::
   }
   return FieldError(
       row.setting, ours,
-      absl::StrCat(AbslView(row.name), " has no word for it; must be ", ListInWords(have, "or")));
+      absl::StrCat(AbslView(row.name), " has no value for it; must be ", ListInWords(have, "or")));
 }
 
 std::vector<std::string> Meanings(const NameRow& row, std::string_view theirs) {

@@ -46,19 +46,19 @@ constexpr NameRow kNanotronKeys[] = {
     {.name = "model.ddp_bucket_cap_mb",
      .words = "25",
      .effect = NameEffect::kRefused,
-     .hint = "an estimate counts buckets of 25 MB"},
+     .hint = "the planner models buckets of 25 MB; must be 25"},
     {.name = "optimizer.accumulate_grad_in_fp32",
      .words = "true",
      .effect = NameEffect::kRefused,
-     .hint = "--states bf16-grads of estimate and recommend says it"},
+     .hint = "not imported; pass --states bf16-grads to estimate or recommend instead"},
     {.name = "optimizer.optimizer_factory.name",
      .words = "adamW",
      .effect = NameEffect::kRefused,
-     .hint = "--optimizer of estimate and recommend says it",
+     .hint = "not imported; pass --optimizer to estimate or recommend instead",
      .of = kAfter04},
     {.name = "parallelism.tp_linear_async_communication", .hint = kGiven},
     {.name = "parallelism.tp_recompute_allgather", .hint = kGiven, .of = kAfter04},
-    {.name = "optimizer.*", .hint = "the optimizer's numbers"},
+    {.name = "optimizer.*", .hint = "the optimizer's hyperparameters"},
     {.name = "tokens.*", .hint = "the length of the training"},
     {.name = "checkpoints*", .hint = "checkpoints"},
     {.name = "data*", .hint = "data"},
@@ -85,11 +85,10 @@ absl::Status ResolveNanotron(Settings& settings) {
 
 absl::StatusOr<ExportedJob> ExportNanotron(const ExportJob& job, const Settings& settings) {
   ASSIGN_OR_RETURN(const std::vector<Spelling> keys, SpellAll(kNanotronKeys, settings));
-  ExportedJob exported = FileExport(
-      job, "nanotron.yaml",
-      {absl::StrCat("on ", job.layout.devices(),
-                    " devices with nanotron. These keys belong into your configuration file, "
-                    "which is started with")});
+  ExportedJob exported = FileExport(job, "nanotron.yaml",
+                                    {absl::StrCat("on ", job.layout.devices(),
+                                                  " devices with nanotron. Put these keys into "
+                                                  "your configuration file, and start it with")});
   exported.program = {"run_train.py"};
   exported.argument_lines = {{"--config-file", exported.files.front().name}};
   std::string needs;

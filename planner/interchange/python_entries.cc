@@ -19,7 +19,7 @@ class CallReader {
 
   // REQUIRES: the text before the position ends with the call's opening parenthesis.
   absl::Status Read(const std::string& around, int depth, std::vector<ConfigEntry>& entries) {
-    if (depth > kMostCalls) return Error("has too many calls inside each other");
+    if (depth > kMostCalls) return Error("has calls that are nested too deeply");
     while (true) {
       SkipBlanks();
       if (at_ >= file_.text.size()) return Error("ends inside a call");

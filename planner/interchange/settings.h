@@ -55,7 +55,7 @@ inline constexpr std::array kFurtherSettings = {
     FurtherSetting{.name = "state_m", .part_of = "states", .help = "format of the first moment"},
     FurtherSetting{.name = "state_v", .part_of = "states", .help = "format of the second moment"},
     FurtherSetting{.name = "liger", .part_of = "loss", .help = "1: fused loss and fused norms"},
-    FurtherSetting{.name = "chunked", .part_of = "loss", .help = "1: the loss is in parts"},
+    FurtherSetting{.name = "chunked", .part_of = "loss", .help = "1: the loss is in chunks"},
     FurtherSetting{.name = "overlap", .help = "1: gradients are reduced beside compute"},
     FurtherSetting{.name = "pipelined", .help = "1: pp is above 1"},
     FurtherSetting{.name = "divided", .help = "1: ZeRO divides something"},

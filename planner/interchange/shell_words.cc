@@ -310,7 +310,7 @@ absl::Status ShellWordReader::ReadQuoted(ShellCommand& command, Word& word) {
 // Reads the words of NAME=( … ) or NAME+=( … ) and sets the variable.
 absl::Status ShellWordReader::ReadList(ShellCommand& command, ShellWord name) {
   ++at_;
-  if (++lists_ > kMostLists) return Error("has too many lists inside each other");
+  if (++lists_ > kMostLists) return Error("has lists that are nested too deeply");
   ShellCommand list;
   while (true) {
     SkipBlanks();

@@ -32,8 +32,8 @@ absl::Status CheckDataParallel(const Layout& l) {
   }
   if (l.zero == 0 && l.dp > 1 && int64_t{l.tp} * l.pp > 1) {
     return CannotExport("zero0",
-                        "torchtitan replicates only where dp is the one axis; must be "
-                        "zero2 or zero3 beside tp and pp");
+                        "torchtitan replicates weights only where dp is the only axis; must be "
+                        "zero2 or zero3 with tp or pp");
   }
   if (l.shard_ranks % l.cp != 0) {
     return CannotExport("hs",
@@ -47,8 +47,8 @@ absl::Status CheckLacks(const Layout& l) {
   RETURN_IF_ERROR(CheckDataParallel(l));
   if (l.offload.any() && !(l.offload.gradients && l.offload.activation_layers == 0)) {
     return CannotExport("offload=" + FormatOffload(l.offload),
-                        "torchtitan's training.enable_cpu_offload moves weights and gradients as "
-                        "well; must be opt+param+grad");
+                        "torchtitan's training.enable_cpu_offload also offloads weights and "
+                        "gradients; must be opt+param+grad");
   }
   if (l.tp > 1 && !l.sequence_parallel) {
     return CannotExport("sp0",
@@ -139,8 +139,8 @@ absl::Status CheckStages(const Layout& l) {
   }
   if (alike) return absl::OkStatus();
   return CannotExport(absl::StrCat("stages=", FormatStageSplit(split)),
-                      "torchtitan's stages hold the same number of layers; must have fewer in the "
-                      "first and the last alone");
+                      "torchtitan's inner stages hold the same number of layers; must have at most "
+                      "as many in the first and the last");
 }
 
 // A pipeline cuts a rank's whole share into micro-batches itself, and cannot be captured in a CUDA
@@ -156,8 +156,7 @@ absl::Status PrepareTorchtitan(const ExportJob& job, Settings& settings) {
                       "is not exported for torchtitan; must be bf16 or fp32");
   }
   if (job.training.options.loss_chunks == 0) {
-    return FieldError("loss", "fused",
-                      "torchtitan computes it in parts; must be plain or chunked:N");
+    return FieldError("loss", "fused", "torchtitan has no fused loss; must be plain or chunked:N");
   }
   if (l.schedule == ScheduleKind::kBreadthFirst && l.vpp == 1) settings.Set("sched", "gpipe");
   const PipelineLayers layers = PipelineLayersOf(job.model, l);
@@ -169,8 +168,9 @@ absl::Status PrepareTorchtitan(const ExportJob& job, Settings& settings) {
   settings.Set("offload_all", l.offload.any() ? 1 : 0);
   if (l.pp > 1) {
     if (settings.TextOf("cuda_graphs", "none") != "none") {
-      return FieldError("cuda_graphs", settings.TextOf("cuda_graphs", ""),
-                        "torchtitan captures no pipeline; must be none where pp is above 1");
+      return FieldError(
+          "cuda_graphs", settings.TextOf("cuda_graphs", ""),
+          "torchtitan captures no CUDA graphs of a pipeline; must be none where pp is above 1");
     }
     settings.Set("cuda_graphs", "none");
   }

@@ -36,9 +36,9 @@ absl::Status CheckFsdpEngine(const ExportJob& job) {
   if (l.ep > 1) return refuse("ep", l.ep);
   if (l.etp > 1) return refuse("etp", l.etp);
   if (l.offload.any() && (!l.offload.gradients || l.offload.activation_layers > 0)) {
-    return CannotExport("offload=" + FormatOffload(l.offload),
-                        "FSDP2's offload_policy moves weights and gradients as well; must be "
-                        "opt+param+grad");
+    return CannotExport(
+        "offload=" + FormatOffload(l.offload),
+        "FSDP2's offload_policy also offloads weights and gradients; must be opt+param+grad");
   }
   if (!(job.training.options.states == StateFormats())) {
     return FieldError("states", "(formats)",
@@ -80,7 +80,7 @@ absl::Status PrepareMegatronEngine(const ExportJob& job, Settings& settings) {
   }
   if (l.offload.activation_layers > 0) {
     return CannotExport("offload=" + FormatOffload(l.offload),
-                        "verl's Megatron engine moves the optimizer's states alone; must be opt");
+                        "verl's Megatron engine offloads only the optimizer's states; must be opt");
   }
   if (settings.Find("hybrid_pattern") != nullptr) {
     return CannotExport(FormatLayout(l),
@@ -100,9 +100,10 @@ absl::Status PrepareMegatronEngine(const ExportJob& job, Settings& settings) {
 absl::Status PrepareVerl(const ExportJob& job, Settings& settings) {
   const NodePlacement placed = PlacementOf(job);
   if (!placed.fills_last()) {
-    return FieldError("gpus_per_node", job.devices_per_node,
-                      absl::StrCat("verl takes as many devices of every node; must divide the ",
-                                   job.layout.devices(), " of the layout"));
+    return FieldError(
+        "gpus_per_node", job.devices_per_node,
+        absl::StrCat("verl takes the same number of devices on every node; must divide the ",
+                     job.layout.devices(), " of the layout"));
   }
   settings.Set("prompt_tokens", job.training.seq_len / 2);
   settings.Set("answer_tokens", job.training.seq_len - job.training.seq_len / 2);
@@ -158,9 +159,8 @@ absl::StatusOr<ExportedJob> ExportVerl(const ExportJob& job, const Settings& set
       absl::StrCat("on ", job.layout.devices(),
                    " devices with verl: the update of the policy. Model, data, rollout, rewards "
                    "and learning rate"),
-      "are yours: pass their overrides to this script. Where rollout.n is above 1,",
-      "ppo_mini_batch_size is its part of the batch. A prompt and its answer have half of the "
-      "tokens each."};
+      "are yours: pass their overrides to this script. Where rollout.n is above 1, divide",
+      "ppo_mini_batch_size by it. A prompt and its answer have half of the tokens each."};
   exported.comments.insert(exported.comments.end(), job.notes.begin(), job.notes.end());
   for (const Spelling& spelling : spellings) {
     std::string value = spelling.value;

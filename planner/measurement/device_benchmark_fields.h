@@ -29,14 +29,14 @@ void VisitFields(Matmul& matmul, Visitor& visit) {
   visit(Needed({"m", "Rows"}), matmul.m);
   visit(Needed({"n", "Columns"}), matmul.n);
   visit(Needed({"k", "Inner dimension"}), matmul.k);
-  visit(Needed({"ranks", "Ranks at once"}), matmul.ranks);
+  visit(Needed({"ranks", "Ranks that run simultaneously"}), matmul.ranks);
   visit(Inside("time"), matmul.time);
 }
 
 template <ConstOr<CopyTiming> Copy, typename Visitor>
 void VisitFields(Copy& copy, Visitor& visit) {
-  visit(Needed({"bytes", "Read, and written, bytes"}), copy.bytes);
-  visit(Needed({"ranks", "Ranks at once"}), copy.ranks);
+  visit(Needed({"bytes", "Bytes that the copy reads, and writes"}), copy.bytes);
+  visit(Needed({"ranks", "Ranks that run simultaneously"}), copy.ranks);
   visit(Inside("time"), copy.time);
 }
 
@@ -46,7 +46,7 @@ void VisitFields(Collective& collective, Visitor& visit) {
         kTimedKindNames);
   visit(Needed({"bytes", "The full buffer, bytes"}), collective.bytes);
   visit(Needed({"ranks", "Ranks of a group"}), collective.ranks);
-  visit(Needed({"groups", "Groups at once"}), collective.groups);
+  visit(Needed({"groups", "Groups that run simultaneously"}), collective.groups);
   visit(Inside("time"), collective.time);
 }
 
@@ -55,12 +55,13 @@ void VisitFields(Benchmark& benchmark, Visitor& visit) {
   visit(Needed({"host", "Host"}), benchmark.host);
   visit(Needed({"worker_version", "Version of the worker"}), benchmark.worker_version);
   visit(Needed({"date", "YYYY-MM-DD"}), benchmark.date);
-  visit(Needed({"device_name", "As the driver has it"}), benchmark.device_name);
+  visit(Needed({"device_name", "Name of the device that the driver reports"}),
+        benchmark.device_name);
   visit(Needed({"devices", "Ranks"}), benchmark.devices);
   visit(Needed({"physical_cores", "Cores that the ranks share; 0 where each has a device"}),
         benchmark.physical_cores);
-  visit(Needed({"memory_bytes", "Of one device, bytes"}), benchmark.memory_bytes);
-  visit(Needed({"compute_units", "Of one device"}), benchmark.compute_units);
+  visit(Needed({"memory_bytes", "Memory of one device, bytes"}), benchmark.memory_bytes);
+  visit(Needed({"compute_units", "Compute units of one device"}), benchmark.compute_units);
   visit(Inside("machine"), benchmark.machine);
   visit({"matmuls", "Matrix products"}, benchmark.matmuls);
   visit({"copies", "Copies in memory"}, benchmark.copies);

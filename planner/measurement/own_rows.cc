@@ -96,10 +96,10 @@ absl::StatusOr<std::vector<std::string>> OwnRunsOfFile(std::string_view csv,
     if (first_why.empty()) first_why = absl::StrCat("line ", row.line, " has ", why);
   }
   if (!texts.empty()) return texts;
-  return FieldError("measured", absl::StrCat(rows->size(), " rows"),
-                    absl::StrCat("must hold a run of the question's model, device, sequence length "
-                                 "and global batch",
-                                 first_why.empty() ? "" : "; ", first_why));
+  return FieldError(
+      "measured", absl::StrCat(rows->size(), " rows"),
+      absl::StrCat("must hold a run of the planned model, device, sequence length and global batch",
+                   first_why.empty() ? "" : "; ", first_why));
 }
 
 }  // namespace meshwright::planner

@@ -187,9 +187,8 @@ std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& option
           "no other layout is expected to be faster than the best by %.1f %%: at most by %.2g %%%s",
           100.0 * options.min_gain, gain(),
           choice.own_noise > 0.0
-              ? absl::StrFormat(
-                    ", as far as a trial would tell whose median is known within %.1f %%",
-                    100.0 * choice.own_noise)
+              ? absl::StrFormat(", as measured by a trial whose median is known within %.1f %%",
+                                100.0 * choice.own_noise)
               : std::string());
     case TrialStop::kTrials:
       return absl::StrCat(
@@ -213,8 +212,8 @@ std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& option
   const TrialBelief& belief = choice.beliefs[*choice.next];
   if (!choice.gain) {
     return absl::StrFormat(
-        "the fastest by its estimate, %.4g s, of those that rather fit (it runs out of memory with "
-        "a probability of %.2g)",
+        "the fastest by its estimate, %.4g s, of those more likely to fit than not (it runs out of "
+        "memory with a probability of %.2g)",
         belief.step_s, belief.oom_probability);
   }
   return absl::StrFormat(

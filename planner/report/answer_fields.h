@@ -148,8 +148,9 @@ void VisitFields(const SmallestChange& change, Visitor& visit) {
                {"options", "Values of the run's options that change, by name"}),
         change.options);
   visit({"changes", "Changed axes and options, such as \"mb 2 -> 1\""}, change.changes);
-  visit({"total_bytes", "Memory of the fullest device then, bytes"}, change.total_bytes);
-  visit({"step_s", "Time of a step then, seconds"}, change.step_s);
+  visit({"total_bytes", "Memory of the fullest device after the change, bytes"},
+        change.total_bytes);
+  visit({"step_s", "Time of a step after the change, seconds"}, change.step_s);
 }
 
 // An explanation and the layout that it explains.
@@ -215,7 +216,7 @@ struct NearestLayout {
 template <typename Visitor>
 void VisitFields(const NearestLayout& nearest, Visitor& visit) {
   visit(Inside("estimate"), nearest.ranked);
-  visit({"over_bytes", "By how much, bytes"}, nearest.over_bytes);
+  visit({"over_bytes", "Bytes by which it exceeds the memory criterion"}, nearest.over_bytes);
 }
 
 inline std::optional<NearestLayout> NearestOf(const SearchResult& result) {

@@ -67,11 +67,12 @@ absl::StatusOr<FitAnswer> AnswerFit(const PlanQuery& query, std::string_view lay
   std::optional<Layout> one;
   if (!layout.empty()) {
     if (!query.where.empty()) {
-      return FieldError("where", query.where, "is about a search, and this is about one layout");
+      return FieldError("where", query.where,
+                        "applies to a search; must be left out with a layout");
     }
     if (!query.offload.empty()) {
       return FieldError("offload", query.offload,
-                        "is about a search; a layout says itself what it moves");
+                        "applies to a search; must be left out, as the layout itself has offload=");
     }
     ASSIGN_OR_RETURN(const TypedLayout typed,
                      ReadTypedLayout(layout, request.model, request.profile, request.devices));

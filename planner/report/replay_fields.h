@@ -34,7 +34,7 @@ void VisitFields(Order& order, Visitor& visit) {
                 "Trials until the best of them is within 1 point of MFU of the sweep's best; null "
                 "where it never gets there"}),
         order.trials_to_within_1_point);
-  visit(OrNull({"oom_trials", "Of them, those that ran out of memory"}), order.oom_trials);
+  visit(OrNull({"oom_trials", "Those of these trials that ran out of memory"}), order.oom_trials);
 }
 
 template <ConstOr<SweepReplay> Sweep, typename Visitor>
@@ -63,17 +63,18 @@ void VisitFields(Sweep& sweep, Visitor& visit) {
         sweep.trial_rows);
   visit({"trial_reasons", "Why each trial was next"}, sweep.reasons);
   visit({"stop",
-         "Why it stopped: no expected gain is worth a trial, the most trials were run, nothing is "
-         "left that rather fits than not, or nothing is left"},
+         "Why it stopped: no expected gain is worth a trial, the limit of trials is reached, every "
+         "layout left is more likely to run out of memory than not, or no layout is left"},
         sweep.stop, kTrialStopNames);
-  visit({"stop_reason", "The same as a sentence with the numbers"}, sweep.stop_reason);
+  visit({"stop_reason", "The reason of `stop` as a sentence with numbers"}, sweep.stop_reason);
   visit({"predicted_order",
-         "The fastest predicted first, of those that rather fit than not, then the others"},
+         "Trials in the order of the predictions: layouts more likely to fit than not, the fastest "
+         "first, then the others"},
         sweep.predicted_order);
   visit({"random_order", "Medians over 200 orders at random"}, sweep.random_order);
   visit({"tpe_order",
-         "The same of Optuna's TPE sampler, the medians of 5 seeds, where python3 has Optuna; null "
-         "without --tpe"},
+         "Medians over 5 seeds of Optuna's TPE sampler, where python3 has Optuna; null without "
+         "--tpe"},
         sweep.tpe_order);
 }
 
@@ -85,16 +86,17 @@ void VisitFields(Row& row, Visitor& visit) {
                 "Sweeps whose results it began with, the nearest first; only with --relatives"}),
         row.sweep.related_sweeps);
   visit(OnlyIf(row.with_relatives,
-               {"related_results", "How many results those are; only with --relatives"}),
+               {"related_results", "Number of results of these sweeps; only with --relatives"}),
         row.sweep.related_results);
 }
 
 template <ConstOr<ReplayTotal> Total, typename Visitor>
 void VisitFields(Total& total, Visitor& visit) {
   visit({"sweeps",
-         "Sweeps of at least 20 rows of which some went through; all else here is about them"},
+         "Sweeps of at least 20 rows, some of which went through; the other figures cover only "
+         "these sweeps"},
         total.sweeps);
-  visit({"found", "Those that ended within 1 point and 3 % of the best"}, total.found);
+  visit({"found", "Sweeps that ended within 1 point and 3 % of the best"}, total.found);
   visit(OrNull({"worst_regret_points", "Largest found_regret_points"}), total.worst_regret_points);
   visit(OrNull({"mean_trials", "Mean of trials"}), total.mean_trials);
   visit({"most_trials", "Largest number of trials"}, total.most_trials);
@@ -103,13 +105,15 @@ void VisitFields(Total& total, Visitor& visit) {
 
 template <ConstOr<ReplayText> Answer, typename Visitor>
 void VisitFields(Answer& answer, Visitor& visit) {
-  visit(OnlyIf(answer.with_relatives, {"relatives",
-                                       "That each sweep began with what trials of the others had "
-                                       "found; only with --relatives"}),
-        answer.with_relatives);
+  visit(
+      OnlyIf(
+          answer.with_relatives,
+          {"relatives",
+           "Whether each sweep began with the results of the other sweeps; only with --relatives"}),
+      answer.with_relatives);
   visit({"sweeps", "Rows of one sweep and one global batch each, in the order of their first rows"},
         answer.sweeps);
-  visit({"total", "What they come to"}, answer.total);
+  visit({"total", "Totals over the sweeps"}, answer.total);
 }
 
 }  // namespace meshwright::planner

@@ -127,7 +127,8 @@ absl::StatusOr<ScaleAnswer> AnswerScale(const ScaleQuery& query, int32_t host_co
   if (!query.plan.pareto.empty() || !query.plan.best_per.empty()) {
     return FieldError(query.plan.pareto.empty() ? "best_per" : "pareto",
                       query.plan.pareto.empty() ? query.plan.best_per : query.plan.pareto,
-                      "is about one number of devices; a range has one layout for each");
+                      "applies to one number of devices; must be left out for a range, which has "
+                      "one layout for each number");
   }
   PlanQuery plan = query.plan;
   plan.devices = query.devices.low;

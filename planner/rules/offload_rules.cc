@@ -39,8 +39,8 @@ bool OffloadsMoreThanAChunk(const RuleInput& input, const Layout& layout, Operan
 std::string DescribeHostFigures(const Operands& operands) {
   const auto figure = static_cast<HostFigure>(operands.value);
   const char* needs = operands.divisor == 0 ? "offload= needs" : "a paged optimizer needs";
-  return absl::StrCat(needs, " the cluster's host: its ", KeyOf(figure),
-                      " is not there; must be what the data sheet of its nodes says",
+  return absl::StrCat(needs, " the cluster's ", KeyOf(figure),
+                      ", which is not given; must be what the data sheet of its nodes says",
                       figure == HostFigure::kMemory ? ", such as --cluster NAME,ram=512GB" : "");
 }
 

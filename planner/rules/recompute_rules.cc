@@ -37,13 +37,13 @@ std::string DescribeMissingModules(const Operands& operands) {
 }
 
 std::string DescribeTwice(const Operands& operands) {
-  return absl::StrCat("rc=moe runs ", Names(operands.value),
-                      " again; must be either moe or a part of it");
+  return absl::StrCat("rc=moe already recomputes ", Names(operands.value),
+                      "; must be either moe or a part of it");
 }
 
 std::string DescribeDelayedScales(const Operands& operands) {
-  return absl::StrCat("fp8-delayed does not go with rc=", Names(operands.value),
-                      ", whose forward would run with other scales; must be fp8-current, "
+  return absl::StrCat("fp8-delayed cannot be combined with rc=", Names(operands.value),
+                      ", whose recomputed forward would use other scales; must be fp8-current, "
                       "fp8-blockwise, mxfp8 or bf16");
 }
 

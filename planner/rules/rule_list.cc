@@ -53,7 +53,7 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      nullptr, RuleLevel::kSequence},
     {Rule::kExpertHsdp, "hs_with_experts", ExpertsUnderHsdp,
      "experts under hs= need groups of hs * tp = $0 ranks that consist of groups of ep * etp = $1, "
-     "and another worker than Meshwright's own",
+     "and a framework other than Meshwright's own worker",
      nullptr, RuleLevel::kStates},
     {Rule::kVocabDivision, "vocab_division", VocabDoesNotDivide,
      "vocabulary $0 is not a multiple of the $1 ranks that divide it: tp, times pp if the schedule "

@@ -89,11 +89,11 @@ absl::Status Validate(const Budget& budget) {
   if (budget.tokens) return absl::OkStatus();
   if (budget.within_s) {
     return FieldError("within", std::to_string(*budget.within_s) + " s",
-                      "needs --tokens: how many there are to train on");
+                      "needs --tokens, the number of tokens to train on");
   }
   if (budget.price_per_h) {
     return FieldError("price", std::to_string(*budget.price_per_h),
-                      "needs --tokens: how many there are to train on");
+                      "needs --tokens, the number of tokens to train on");
   }
   return absl::OkStatus();
 }

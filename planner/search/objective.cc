@@ -62,8 +62,8 @@ absl::StatusOr<std::vector<Merit>> ParseMerits(std::string_view field, std::stri
     if (std::find(merits.begin(), merits.end(), merit) != merits.end()) {
       return FieldError(field, text,
                         absl::StrCat(trimmed,
-                                     " ranks layouts as one before it does; must be two "
-                                     "or three of mfu, energy and memory"));
+                                     " ranks layouts in the same order as a measure before it; "
+                                     "must be two or three of mfu, energy and memory"));
     }
     merits.push_back(merit);
   }
@@ -73,9 +73,9 @@ absl::StatusOr<std::vector<Merit>> ParseMerits(std::string_view field, std::stri
 
 absl::Status CheckPower(std::string_view field, const ClusterSpec& cluster) {
   if (cluster.power.compute_w > 0.0 && cluster.power.exposed_w > 0.0) return absl::OkStatus();
-  return FieldError(
-      field, "energy",
-      absl::StrCat("needs what a device draws: the cluster ", cluster.name, " has no `power`"));
+  return FieldError(field, "energy",
+                    absl::StrCat("needs the power that a device draws: the cluster ", cluster.name,
+                                 " has no `power`"));
 }
 
 }  // namespace meshwright::planner

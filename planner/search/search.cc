@@ -44,9 +44,9 @@ absl::Status ValidateRequest(const SearchRequest& request) {
     RETURN_IF_ERROR(CheckPower("pareto", request.cluster));
   }
   if (request.mine && MeritOf(request.objective) != Merit::kSpeed) {
-    return FieldError(
-        "mine", FormatLayout(*request.mine),
-        "stands among layouts by their speed, and these are ranked by something else");
+    return FieldError("mine", FormatLayout(*request.mine),
+                      "can be placed only among layouts that are ranked by speed; must be left out "
+                      "with this objective");
   }
   return request.time_limit_s ? CheckPositive("time_limit_s", *request.time_limit_s)
                               : absl::OkStatus();

@@ -391,7 +391,7 @@ void SearchAccumulator::Merge(SearchAccumulator&& other) {
 absl::Status SearchAccumulator::NoValidLayout() const {
   if (funnel_.left_out > 0) {
     return FieldError("where", FormatLayoutCondition(request_.where),
-                      absl::StrCat("takes none of the ", funnel_.left_out, " layouts of ",
+                      absl::StrCat("matches none of the ", funnel_.left_out, " layouts of ",
                                    request_.devices, " devices that can run"));
   }
   const std::string none = absl::StrCat("none of ", funnel_.enumerated, " layouts of ",
@@ -400,8 +400,8 @@ absl::Status SearchAccumulator::NoValidLayout() const {
     return FieldError("framework", request_.profile.name,
                       absl::StrCat("the worker runs none of the ", dropped_.by_runner,
                                    " layouts of ", request_.devices,
-                                   " devices that it allows; must be planned as "
-                                   "meshwright-worker --capabilities says"));
+                                   " devices that this profile allows; must be a profile within "
+                                   "the limits that meshwright-worker --capabilities prints"));
   }
   if (dropped_.by_kernels && IsAboutParts(*dropped_.by_kernels)) {
     return RefusalOf(request_.model, request_.profile, Layout(), *dropped_.by_kernels);

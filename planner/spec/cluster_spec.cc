@@ -127,7 +127,7 @@ absl::Status Validate(const ClusterSpec& cluster) {
   RETURN_IF_ERROR(ValidateLink("scale_out", cluster.scale_out));
   if (cluster.scale_out.mesh || cluster.scale_out.pair_bytes_per_s != 0.0) {
     return FieldError(cluster.scale_out.mesh ? "scale_out.mesh" : "scale_out.pair_bytes_per_s",
-                      "(given)", "is about links inside a node; must be in scale_up");
+                      "(given)", "describes links inside a node; must be in scale_up");
   }
   RETURN_IF_ERROR(ValidateHost(cluster.host));
   RETURN_IF_ERROR(ValidatePower(cluster.power));

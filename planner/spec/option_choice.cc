@@ -136,8 +136,8 @@ absl::StatusOr<std::vector<SearchedOption>> ParseSearchedOptions(
     const auto is_same = [&](const SearchedOption& other) { return other.name == option.name; };
     if (std::any_of(options.begin(), options.end(), is_same)) {
       return FieldError(field, text,
-                        absl::StrCat("is the second list of values of ", AbslView(option.name),
-                                     "; must have all of them in one, with commas"));
+                        absl::StrCat("is a second list of values of ", AbslView(option.name),
+                                     "; must be one list, with commas"));
     }
     options.push_back(std::move(option));
   }

@@ -31,8 +31,9 @@ std::string Shown(std::string_view text) {
 
 absl::Status SaysNothing() {
   return absl::UnauthenticatedError(
-      "this server asks who calls: name a token with --token-file (`meshwright token create` on "
-      "the server's machine makes one), or a certificate with --tls-cert and --tls-key");
+      "the call has neither a token nor a certificate, and this server needs one of them: give a "
+      "token with --token-file (`meshwright token create` on the server's machine makes one), or a "
+      "certificate with --tls-cert and --tls-key");
 }
 
 absl::Status NotOpenYet() {
@@ -107,7 +108,8 @@ absl::StatusOr<db::TokenRecord> Access::FindToken(std::string_view hash) const {
 absl::StatusOr<Caller> Access::ByToken(std::string_view authorization) const {
   if (!authorization.starts_with(kBearer)) {
     return absl::UnauthenticatedError(
-        "the call's `authorization` must be \"Bearer \" and a token of `meshwright token create`");
+        "the call's `authorization` must be \"Bearer \" followed by a token that `meshwright token "
+        "create` made");
   }
   std::string hash = db::HashOf(authorization.substr(kBearer.size()));
   ASSIGN_OR_RETURN(db::TokenRecord token, FindToken(hash));
@@ -139,7 +141,12 @@ absl::StatusOr<Caller> Access::ByCertificate(const Credentials& credentials) con
   for (const std::string_view uri : credentials.certificate_uris) {
     ASSIGN_OR_RETURN(std::optional<Caller> named, CallerOfUri(uri));
     if (!named) continue;
-    if (caller) return NamesNoCaller(uri, "another one names a caller too");
+    if (caller) {
+      return absl::UnauthenticatedError(
+          absl::StrCat("the certificate's URI ", Shown(uri),
+                       " names a second caller: a certificate must have one URI "
+                       "meshwright://ROLE/NAME"));
+    }
     caller = std::move(named);
   }
   if (caller) {
@@ -152,8 +159,8 @@ absl::StatusOr<Caller> Access::ByCertificate(const Credentials& credentials) con
   }
   if (!credentials.has_certificate) return SaysNothing();
   return absl::UnauthenticatedError(
-      "the certificate does not say who calls: it needs the URI meshwright://ROLE/NAME among its "
-      "subject's alternative names, with the role viewer, operator or agent");
+      "the certificate names no caller: its subject alternative names must have a URI "
+      "meshwright://ROLE/NAME with the role viewer, operator or agent");
 }
 
 absl::StatusOr<std::optional<Caller>> Access::CallerOf(

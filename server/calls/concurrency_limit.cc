@@ -18,9 +18,9 @@ ConcurrencyLimit::Slot::~Slot() { limit_->Free(caller_); }
 absl::Status ConcurrencyLimit::Find(const std::string& caller, std::string& limit) const {
   if (options_.most > 0 && taken_ >= options_.most) {
     limit = std::string(options_.things);
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the server has ", taken_, " ", AbslView(options_.things),
-                     ", as many as it takes at once", SetBy(options_.flag), ": try again later"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the server has ", taken_, " ", AbslView(options_.things),
+        ", the most that it takes at once", SetBy(options_.flag), ": try again later"));
   }
   const auto of_caller = by_caller_.find(caller);
   if (options_.most_per_caller == 0 || of_caller == by_caller_.end() ||
@@ -30,7 +30,7 @@ absl::Status ConcurrencyLimit::Find(const std::string& caller, std::string& limi
   limit = absl::StrCat(AbslView(options_.things), "_per_caller");
   return absl::ResourceExhaustedError(
       absl::StrCat(caller, " has ", of_caller->second, " ", AbslView(options_.things),
-                   ", as many as one caller may have at once", SetBy(options_.flag_per_caller),
+                   ", the most that one caller may have at once", SetBy(options_.flag_per_caller),
                    ": end one of them, or try again later"));
 }
 

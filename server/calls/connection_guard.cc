@@ -173,8 +173,8 @@ void ConnectionGuard::CountReset(std::string_view peer) {
   if (connection.resets <= limits.resets) return;
   Close(found->first, connection,
         absl::StrCat("it reset more than ", limits.resets,
-                     " calls before their message arrived, beyond ", limits.resets_per_s,
-                     " per second"));
+                     " calls before their messages arrived, beyond the ", limits.resets_per_s,
+                     " per second that are allowed"));
   connections_.erase(found);
   pause_end_ = now + limits.pause;
 }
@@ -188,7 +188,7 @@ std::string ConnectionGuard::TooMuch(MonotonicTime now, Connection& connection) 
       0, connection.held_bytes - static_cast<int64_t>(passed_s * kOtherBytesPerS));
   if (connection.held_bytes > limits.connection_bytes) {
     return absl::StrCat("it sent ", MiB(connection.held_bytes),
-                        " MiB of messages that are not whole; one connection may send ",
+                        " MiB of incomplete messages; one connection may send ",
                         MiB(limits.connection_bytes), " MiB");
   }
   if (connection.held_bytes <= limits.lasting_bytes) {
@@ -198,8 +198,7 @@ std::string ConnectionGuard::TooMuch(MonotonicTime now, Connection& connection) 
   }
   if (now <= connection.lasting_since + limits.most_time) return "";
   return absl::StrCat("it held more than ", MiB(limits.lasting_bytes),
-                      " MiB of messages that are not whole for ",
-                      absl::FormatDuration(limits.most_time));
+                      " MiB of incomplete messages for ", absl::FormatDuration(limits.most_time));
 }
 
 int64_t ConnectionGuard::Check() {
@@ -224,9 +223,9 @@ int64_t ConnectionGuard::Check() {
   total_bytes -= LimitGrowth(now, total_bytes);
   while (total_bytes > options_.limits.total_bytes) {
     total_bytes -= CloseLargest(absl::StrCat("all connections together sent ", MiB(total_bytes),
-                                             " MiB of messages that are not whole and may send ",
+                                             " MiB of incomplete messages and may send ",
                                              MiB(options_.limits.total_bytes),
-                                             " MiB; this one sent most of all, "));
+                                             " MiB; this connection sent the most, "));
   }
   return total_bytes;
 }
@@ -245,7 +244,7 @@ int64_t ConnectionGuard::LimitGrowth(MonotonicTime now, int64_t total_bytes) {
   return CloseLargest(absl::StrCat(
       "the process has grown by ", MiB(growth_bytes), " MiB and may grow by ",
       MiB(options_.limits.growth_bytes),
-      " MiB for messages and calls that it has not handled; this connection sent most of them, "));
+      " MiB for messages and calls that it has not handled; this connection sent the most, "));
 }
 
 int64_t ConnectionGuard::CloseLargest(std::string_view why) {

@@ -59,9 +59,9 @@ Limits::Limits(const LimitOptions& options, const MonotonicClock& now, const Ref
 
 absl::Status Limits::SearchTookTooLong() const {
   return absl::DeadlineExceededError(
-      absl::StrCat("the search took ", absl::ToDoubleSeconds(options_.max_search),
-                   " s, as long as one may (serve --max-search-s): ask for fewer layouts, as with "
-                   "--where, or for fewer sizes"));
+      absl::StrCat("the search reached the limit of ", absl::ToDoubleSeconds(options_.max_search),
+                   " s (serve --max-search-s): ask for fewer layouts, as with --where, or for "
+                   "fewer sizes"));
 }
 
 int32_t Limits::MaxStreamsOfAConnection() const {

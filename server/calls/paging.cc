@@ -17,7 +17,7 @@ constexpr size_t kHashDigits = 16;
 
 absl::Status NotAPageToken(const std::string& page_token) {
   return FieldError("page_token", page_token,
-                    "must be the next_page_token of an earlier answer to the same question");
+                    "must be the next_page_token of an earlier response to the same request");
 }
 
 absl::StatusOr<int32_t> ReadPageSize(int32_t page_size) {

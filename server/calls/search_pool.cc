@@ -16,9 +16,9 @@ absl::Status Abandoned() { return absl::CancelledError("the call ended before it
 
 absl::Status RefusalOf(const Queue::Answer& answer) {
   if (answer.offered == Queue::Offered::kClosed) return ServerStops();
-  return absl::ResourceExhaustedError(absl::StrCat("the server runs ", answer.running,
-                                                   " searches, and ", answer.waiting,
-                                                   " more wait, as many as may: try again later"));
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the server runs ", answer.running, " searches, and ", answer.waiting,
+                   " more wait, the most that it lets wait: try again later"));
 }
 
 }  // namespace

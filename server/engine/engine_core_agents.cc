@@ -116,13 +116,14 @@ void EngineCore::On(const AgentConnected& event) {
     const wire::AttemptKey key{found.sweep->name(), found.trial->number, found.trial->attempt};
     if (!store_is_up_ || HasKey(event.held, key)) continue;
     if (found.trial->Held()->Find(name)->may_be_unsent) {
-      Unassign(found,
-               {false, absl::StrCat("the server ended before agent ", name,
-                                    " had it; it runs again as attempt ", key.attempt + 1)},
-               Left::kReturned, name);
+      Unassign(
+          found,
+          {false, absl::StrCat("the server ended before agent ", name,
+                               " had the trial, which runs again as attempt ", key.attempt + 1)},
+          Left::kReturned, name);
       continue;
     }
-    const std::string why = absl::StrCat("agent ", name, " came back without it");
+    const std::string why = absl::StrCat("agent ", name, " came back without the trial");
     Unassign(found, DecideAfterLoss(*found.trial, why, options_), Left::kLost, name);
     NoteLoss(name, why, *found.trial->FindAttempt(key.attempt));
   }
@@ -160,7 +161,7 @@ void EngineCore::On(const AgentLeft& event) {
   for (const Found& held : HeldBy(event.agent)) {
     Unassign(held,
              {false, absl::StrCat("agent ", event.agent, " left (", event.reason,
-                                  "); it runs again as attempt ", held.trial->attempt + 1)},
+                                  "); the trial runs again as attempt ", held.trial->attempt + 1)},
              Left::kReturned, event.agent);
   }
   Advance();
@@ -255,7 +256,7 @@ void EngineCore::NoteFailure(const std::string& agent, const std::string& why) {
   ++quarantine.failures;
   if (quarantine.failures >= options_.max_agent_failures && quarantine.set_aside_reason.empty()) {
     quarantine.set_aside_reason =
-        absl::StrCat(quarantine.failures, " failures in a row of what it runs on; the last: ", why);
+        absl::StrCat(quarantine.failures, " infrastructure failures in a row; the last: ", why);
     Log(LogLevel::kWarning,
         absl::StrCat("agent ", agent, " is quarantined: ", quarantine.set_aside_reason,
                      "; `meshwright agents resume ", agent, "` gives it trials again"),

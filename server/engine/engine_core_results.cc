@@ -96,7 +96,8 @@ FinishVerdict EngineCore::TakeCancelled(const TrialFinished& event, const Found&
     NoteFailure(event.agent, absl::StrCat("it stopped ", agent->unasked_cancels,
                                           " attempts in a row that nobody cancelled"));
   }
-  Unassign(found, {false, absl::StrCat("agent ", event.agent, " stopped it; it runs again")},
+  Unassign(found,
+           {false, absl::StrCat("agent ", event.agent, " stopped the trial, which runs again")},
            Left::kReturned, event.agent);
   return verdict;
 }
@@ -107,7 +108,8 @@ FinishVerdict EngineCore::TakeFault(const TrialFinished& event, const GivenAttem
   const std::string why = WhyItFailed(agent, Summary(event.digested->result));
   if (found.trial->HeldBy(event.agent, event.key.attempt) == nullptr) {
     return Refuse(event, absl::StatusCode::kAborted,
-                  "the attempt was given up, and what its agent runs on failed", found);
+                  "the attempt was given up before its agent reported an infrastructure failure",
+                  found);
   }
   // The connection that failed may have been that of an agent which is gone and comes back.
   const bool is_between = event.digested->result.fault == trial::Fault::kNetwork;

@@ -40,8 +40,8 @@ WaitReason WaitForIdle(const ActiveSweep& sweep, const std::vector<const AgentIn
     if (!DivideRanks(sweep, /*tp=*/1, whole).empty()) return for_a_turn;
   }
   if (broken.empty()) return for_a_turn;
-  return {absl::StrCat("waits for another agent: what ", absl::StrJoin(broken, ", "),
-                       broken.size() == 1 ? " runs on" : " run on", " failed with its trials")};
+  return {absl::StrCat("waits for another agent: its trials had infrastructure failures on ",
+                       absl::StrJoin(broken, ", "))};
 }
 
 }  // namespace
@@ -148,14 +148,14 @@ AfterLoss DecideAfterLoss(const ActiveTrial& trial, const std::string& why,
                           const EngineOptions& options) {
   const int32_t lost = trial.lost_attempts + 1;
   if (lost >= options.max_lost_attempts) {
-    return {true, absl::StrCat("agent lost ", lost, " times; the last time: ", why)};
+    return {true, absl::StrCat(lost, " attempts were lost or broken; the last: ", why)};
   }
   return AfterReturn(trial, why);
 }
 
 AfterLoss AfterReturn(const ActiveTrial& trial, const std::string& why) {
-  return {false, absl::StrCat(why, " in attempt ", trial.attempt, "; it runs again as attempt ",
-                              trial.attempt + 1)};
+  return {false, absl::StrCat(why, " in attempt ", trial.attempt,
+                              "; the trial runs again as attempt ", trial.attempt + 1)};
 }
 
 AfterLoss DecideAfterFault(const ActiveTrial& trial, const std::string& agent,
@@ -163,14 +163,14 @@ AfterLoss DecideAfterFault(const ActiveTrial& trial, const std::string& agent,
                            const ConnectedAgents& agents, const EngineOptions& options) {
   const int32_t failed = trial.lost_attempts + 1;
   if (failed >= options.max_lost_attempts) {
-    return {true, absl::StrCat("what its agents run on failed ", failed, " times: ", why)};
+    return {true, absl::StrCat(failed, " attempts were lost or broken; the last: ", why)};
   }
   if (!CouldRun(trial, sweep, agents, /*without=*/agent)) {
     return {true, absl::StrCat(why, "; no other connected agent could run it"),
             /*for_want_of_an_agent=*/true};
   }
-  return {false, absl::StrCat("what it ran on failed in attempt ", trial.attempt, " (", why,
-                              "); it runs elsewhere as attempt ", trial.attempt + 1)};
+  return {false, absl::StrCat("infrastructure failure in attempt ", trial.attempt, " (", why,
+                              "); the trial runs elsewhere as attempt ", trial.attempt + 1)};
 }
 
 }  // namespace meshwright::server

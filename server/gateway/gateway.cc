@@ -135,8 +135,8 @@ absl::Status Gateway::CheckKey(const HttpRequest& head) const {
     return absl::OkStatus();
   }
   return absl::PermissionDeniedError(
-      absl::StrCat("the request needs the key of this start of the server in the field ",
-                   "X-Meshwright-Key: open the address that `meshwright ui` printed"));
+      "the request lacks the header X-Meshwright-Key with the key that the server made when it "
+      "started: open the address that `meshwright ui` printed");
 }
 
 absl::Status Gateway::StillCounts(const Admitted& admitted) const {
@@ -189,8 +189,8 @@ absl::StatusOr<Gateway::Admitted> Gateway::AdmitPost(const HttpRequest& head) {
   if (head.path != kLoginPath) return NoSuchPage(head.path);
   if (!access_->asks()) {
     return absl::UnimplementedError(
-        "this server listens on loopback in plain text and asks nobody who calls: there is no "
-        "login");
+        "this server listens on loopback without TLS and does not authenticate callers: there is "
+        "no login");
   }
   RETURN_IF_ERROR(tries_.Take(head.connection.peer_address));
   return Admitted{.kind = Kind::kLogin, .caller = std::nullopt, .session = {}};

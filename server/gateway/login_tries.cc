@@ -35,8 +35,8 @@ absl::Status LoginTries::Take(const std::string& address) {
   }
   const absl::Duration rest = (tries.begin + kLoginTriesTime).since_start - now.since_start;
   return absl::ResourceExhaustedError(
-      absl::StrCat("there were ", kMostLoginTries, " logins from ", address,
-                   " within a minute, as many as may be: the next may come in ",
+      absl::StrCat("at most ", kMostLoginTries, " logins a minute are allowed from ", address,
+                   " (an IPv6 address counts with its /64 network): try again in ",
                    absl::ToInt64Seconds(absl::Ceil(rest, absl::Seconds(1))), " s"));
 }
 

@@ -43,7 +43,7 @@ std::string_view HostOf(std::string_view text) {
 
 absl::Status CheckHost(const HttpRequest& request, absl::Span<const std::string> names) {
   if (request.CountOf(kHost) != 1) {
-    return absl::PermissionDeniedError("the request must name its host in one field `Host`");
+    return absl::PermissionDeniedError("the request must have exactly one header `Host`");
   }
   const std::string_view field = *request.Field(kHost);
   const std::string_view host = HostOf(field);

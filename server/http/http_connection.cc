@@ -191,8 +191,8 @@ bool HttpConnection::Admit() {
   }
   if (loop_->body_bytes + body_bytes > loop_->limits.total_body_bytes) {
     Refuse({.status = 503,
-            .body = absl::StrCat("the server reads ", loop_->body_bytes,
-                                 " bytes of other requests: try again later\n")},
+            .body = absl::StrCat("the server is reading ", loop_->body_bytes,
+                                 " bytes of other requests' bodies: try again later\n")},
            /*keep=*/false);
     return false;
   }

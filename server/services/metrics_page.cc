@@ -37,8 +37,8 @@ absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Open(const std::string
   }
   if (!IsLoopback(*address)) {
     return FieldError("metrics_listen", listen,
-                      "must be an address of this machine alone, such as 127.0.0.1:9464: "
-                      "it asks nobody who they are");
+                      "must be a loopback address, such as 127.0.0.1:9464: "
+                      "/metrics does not authenticate who reads it");
   }
   absl::StatusOr<std::unique_ptr<HttpServer>> server =
       HttpServer::Start(*address, AnsweringAtOnce([&metrics](const HttpRequest& request) {

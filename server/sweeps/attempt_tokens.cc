@@ -32,7 +32,8 @@ absl::StatusOr<AttemptTokens> AttemptTokens::Make(std::string_view secret) {
       OSSL_PARAM_construct_end()};
   if (mac == nullptr ||
       EVP_MAC_init(mac.get(), Bytes(secret), secret.size(), parameters.data()) != 1) {
-    return absl::InternalError("this OpenSSL makes no HMAC-SHA256, by which results are known");
+    return absl::InternalError(
+        "this OpenSSL has no HMAC-SHA256, with which the tokens of attempts are made");
   }
   return AttemptTokens(std::move(mac));
 }
@@ -62,8 +63,9 @@ std::string AttemptTokens::GangSecretOf(int64_t sweep_id, const wire::AttemptKey
 absl::Status AttemptTokens::Check(int64_t sweep_id, const wire::AttemptKey& key,
                                   std::string_view token) const {
   if (token.empty()) {
-    return absl::UnauthenticatedError(absl::StrCat(
-        "the result of attempt ", key.attempt, " brings no token: it must be its assignment's"));
+    return absl::UnauthenticatedError(
+        absl::StrCat("the result of attempt ", key.attempt,
+                     " has no token: it must carry the token of the attempt's assignment"));
   }
   const std::string right = TokenOf(sweep_id, key);
   if (token.size() == right.size() &&

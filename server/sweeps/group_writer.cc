@@ -109,7 +109,8 @@ void GroupWriter::StoreGroup(Group group) {
     if (!events->empty()) hooks_.events(*std::move(events));
     if (std::exchange(failing_, false)) hooks_.back();
   } else {
-    statuses.assign(group.size(), absl::CancelledError("the server stopped before it was stored"));
+    statuses.assign(group.size(),
+                    absl::CancelledError("the server stopped before the change was stored"));
   }
   for (size_t i = 0; i < group.size(); ++i) {
     if (group[i].stored) group[i].stored(statuses[i]);

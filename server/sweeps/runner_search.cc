@@ -23,7 +23,7 @@ absl::StatusOr<wire::RunnerOffer> FindOffer(const std::vector<AgentStatus>& agen
       if (found != nullptr && *found != offer) {
         return absl::FailedPreconditionError(absl::StrCat(
             "the agents ", found_at, " and ", agent.info.name,
-            " have different files for the runner ", name, ", whose trials would not compare"));
+            " have different files for the runner ", name, ", so their trials can't be compared"));
       }
       found = &offer;
       found_at = agent.info.name;

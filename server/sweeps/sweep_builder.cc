@@ -65,9 +65,9 @@ absl::Status NothingFits(const planner::SearchRequest& request,
                                        planner::FormatLayout(result.nearest->layout),
                                        static_cast<double>(result.nearest_over_bytes) / (1 << 20))
                      : std::string();
-  return absl::FailedPreconditionError(
-      absl::StrFormat("no layout of %s on %d devices fits into what a device of %s may hold%s",
-                      request.model.name, request.devices, request.cluster.name, nearest));
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "no layout of %s on %d devices fits into the memory allowed on a device of %s%s",
+      request.model.name, request.devices, request.cluster.name, nearest));
 }
 
 db::SweepRecord DescribeSweep(const planner::SearchRequest& request, const SweepOptions& options) {

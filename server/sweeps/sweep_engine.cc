@@ -51,23 +51,22 @@ SweepEngine::SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock,
       options_(options),
       log_(std::move(log)),
       core_(options),
-      writer_(
-          store,
-          {.events =
-               [hub](std::vector<db::EventRecord> events) { hub->Publish(std::move(events)); },
-           .failed =
-               [this](const absl::Status& status) {
-                 Log({.level = LogLevel::kError,
-                      .message = absl::StrCat("the store can't be written, what is decided waits: ",
-                                              status.message()),
-                      .about = {.code = absl::StatusCodeToString(status.code())}});
-                 Decide(StoreFailed());
-               },
-           .back =
-               [this] {
-                 Log({.message = "the store can be written again"});
-                 Decide(StoreBack());
-               }}) {}
+      writer_(store,
+              {.events =
+                   [hub](std::vector<db::EventRecord> events) { hub->Publish(std::move(events)); },
+               .failed =
+                   [this](const absl::Status& status) {
+                     Log({.level = LogLevel::kError,
+                          .message = absl::StrCat("the store can't be written, so decisions wait: ",
+                                                  status.message()),
+                          .about = {.code = absl::StatusCodeToString(status.code())}});
+                     Decide(StoreFailed());
+                   },
+               .back =
+                   [this] {
+                     Log({.message = "the store can be written again"});
+                     Decide(StoreBack());
+                   }}) {}
 
 SweepEngine::~SweepEngine() {
   policy_thread_.Stop();

@@ -84,7 +84,7 @@ class CommandLauncherTest(faults.FaultTest):
         before = self.jobs()
         again = self.up()
         self.assertNotEqual(again.wait(), 0)
-        self.assertIn("another process keeps its agents there", again.tail())
+        self.assertIn("is in use by another process", again.tail())
         first.signal(signal.SIGKILL)
         first.wait()
         second = self.up()

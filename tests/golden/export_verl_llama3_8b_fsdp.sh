@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # llama-3-8b as tp1.cp2.pp1.dp16.mb1.vpp1.zero3.sp0.rc=full.sched=1f1b.hs=8
 # on 32 devices with verl: the update of the policy. Model, data, rollout, rewards and learning rate
-# are yours: pass their overrides to this script. Where rollout.n is above 1,
-# ppo_mini_batch_size is its part of the batch. A prompt and its answer have half of the tokens each.
+# are yours: pass their overrides to this script. Where rollout.n is above 1, divide
+# ppo_mini_batch_size by it. A prompt and its answer have half of the tokens each.
 ray symmetric-run --address "${MASTER_ADDR:-localhost}":"${MASTER_PORT:-29500}" --min-nodes 4 --num-gpus 8 -- \
   python3 -m verl.trainer.main_ppo \
   model_engine=dp \

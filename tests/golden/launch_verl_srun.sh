@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # llama-3-8b as tp1.cp1.pp1.dp16.mb1.vpp1.zero3.sp0.rc=full.sched=1f1b
 # on 16 devices with verl: the update of the policy. Model, data, rollout, rewards and learning rate
-# are yours: pass their overrides to this script. Where rollout.n is above 1,
-# ppo_mini_batch_size is its part of the batch. A prompt and its answer have half of the tokens each.
+# are yours: pass their overrides to this script. Where rollout.n is above 1, divide
+# ppo_mini_batch_size by it. A prompt and its answer have half of the tokens each.
 # Run this script inside an allocation of 2 nodes, such as that of salloc --nodes 2.
 MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 MASTER_PORT=${MASTER_PORT:-29500}

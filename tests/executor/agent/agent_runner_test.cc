@@ -74,7 +74,7 @@ TEST_F(AgentRunnerTest, ARunnerOrAFileThatItWasNotGivenIsRefused) {
   EXPECT_THAT(AnswerTo({{"name", "sh"}, {"hash", runner_.hash}}),
               HasSubstr("is no runner of this agent"));
   EXPECT_THAT(AnswerTo({{"name", "r"}, {"hash", std::string(64, '0')}}),
-              HasSubstr("is no runner of this agent, or of another file"));
+              HasSubstr("is no runner of this agent, or the agent has another file for it"));
   EXPECT_THAT(AnswerTo({{"name", "r"}, {"hash", runner_.hash}, {"argv", {"sh"}}}),
               HasSubstr("argv"));
   EXPECT_THAT(AnswerTo("r"), HasSubstr("runner"));

@@ -65,7 +65,7 @@ TEST_F(AgentSessionTest, APlanForDevicesThatTheAgentHasNotIsAnswered) {
   plan["layout"] = "tp2.cp1.pp1.dp1.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b";
   server_.Assign("sweeps/s/trials/2", plan.dump());
   EXPECT_THAT(server_.Next(v1::AgentMessage::kFinished).finished().measurement().message(),
-              HasSubstr("it needs 2 devices, and the agent has 1"));
+              HasSubstr("the trial needs 2 devices of this agent, and the agent has 1"));
 }
 
 TEST_F(AgentSessionTest, RunsTrialsSideBySideOnTheDevicesThatTheServerNames) {

@@ -126,8 +126,8 @@ TEST(LogReaderTest, PatternsOfOnesOwnNeedAKnownFigureAndOneGroup) {
   };
   EXPECT_THAT(error("speed", "(x)"), HasSubstr("must be one of step, step_s, step_ms"));
   EXPECT_THAT(error("step_s", "(["), HasSubstr("must be a regular expression"));
-  EXPECT_THAT(error("step_s", "no group"), HasSubstr("must have one group"));
-  EXPECT_THAT(error("step_s", "(a)(b)"), HasSubstr("must have one group"));
+  EXPECT_THAT(error("step_s", "no group"), HasSubstr("must have one capturing group"));
+  EXPECT_THAT(error("step_s", "(a)(b)"), HasSubstr("must have one capturing group"));
   const auto reader =
       LogReader::Make({.patterns = {{"tokens_per_s", "rate=([0-9.]+)"}}}, {.tokens = 4096});
   ASSERT_TRUE(reader.ok());

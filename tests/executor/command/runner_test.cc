@@ -55,7 +55,7 @@ TEST(RunnerTest, WhatIsWrongIsNamed) {
   EXPECT_THAT(ErrorOf(With("warm_up_steps", "0")), HasSubstr("warm_up_steps |"));
   EXPECT_THAT(ErrorOf(With("fields", R"({"data": {}})")), HasSubstr("fields.data |"));
   EXPECT_THAT(ErrorOf(With("fields", R"({"port": {"from": 0, "to": 1}})")),
-              HasSubstr("must not be a placeholder that every trial has"));
+              HasSubstr("must not be the name of a built-in placeholder"));
   EXPECT_THAT(ErrorOf(With("fields", R"({"args": {"from": 0, "to": 1}})")),
               HasSubstr("fields.args"));
   EXPECT_THAT(ErrorOf(R"({"name": "a b", "framework": "megatron", "argv": ["x"]})"),

@@ -85,7 +85,7 @@ TEST(ResultCheckTest, RefusesMoreThanTheTrialHas) {
 
 TEST(ResultCheckTest, RefusesRanksThatAreNotThereOrThereTwice) {
   EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.ranks.clear(); }),
-              HasSubstr("ranks = []: a measured trial has at least one"));
+              HasSubstr("ranks = []: must have at least one rank, since the outcome is ok"));
   EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.ranks[1].rank = 0; }),
               HasSubstr("ranks[1].rank = 0: must not be there twice"));
 }

@@ -32,9 +32,10 @@ TEST(DeviceSetTest, ATrialTakesWholeSlots) {
   EXPECT_THAT(std::string(ShareOf(devices, 3, 1).status().message()),
               HasSubstr("must be a multiple of 2"));
   EXPECT_THAT(std::string(ShareOf(devices, -2, 1).status().message()), HasSubstr("first_device"));
-  EXPECT_EQ(ShareOf(devices, 0, 9).status().message(), "it needs 9 devices, and the agent has 8");
+  EXPECT_EQ(ShareOf(devices, 0, 9).status().message(),
+            "the trial needs 9 devices of this agent, and the agent has 8");
   EXPECT_EQ(ShareOf(devices, 6, 3).status().message(),
-            "it needs 3 devices from device 6 on, and the agent has 8");
+            "the trial needs 3 devices of this agent from device 6 on, and the agent has 8");
 }
 
 TEST(DeviceSetTest, SharesOverlapWhereTheyHaveASlotTogether) {

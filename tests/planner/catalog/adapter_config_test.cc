@@ -23,7 +23,7 @@ TEST(AdapterConfig, NamesItsBaseAndItsShape) {
   EXPECT_THAT(adapter->targets, ElementsAre("q_proj", "v_proj"));
   EXPECT_THAT(NoteOn(*adapter), HasSubstr("base model Qwen/Qwen3-8B"));
   EXPECT_THAT(NoteOn(*adapter), HasSubstr("(LoRA of rank 16 on q_proj and v_proj) as --train "
-                                          "lora:16:q_proj,v_proj; --train says otherwise"));
+                                          "lora:16:q_proj,v_proj; --train overrides this"));
 }
 
 std::string TrainOf(const char* keys) {

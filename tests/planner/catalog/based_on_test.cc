@@ -110,7 +110,7 @@ TEST(BasedOn, RefusesALongChain) {
   EXPECT_TRUE(Resolved(R"({"based_on": "7"})", presets).ok());
   const absl::Status longer = Resolved(R"({"based_on": "8"})", presets).status();
   EXPECT_EQ(FieldOf(longer), "based_on");
-  EXPECT_THAT(std::string(longer.message()), HasSubstr("must be reached over at most 7 others"));
+  EXPECT_THAT(std::string(longer.message()), HasSubstr("must have at most 7 presets before it"));
 }
 
 TEST(BasedOn, IsReadOffAPresetsText) {

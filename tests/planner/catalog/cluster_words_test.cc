@@ -84,7 +84,7 @@ TEST(ClusterWords, WhatIsNoRateOrCountIsRefusedWithTheForm) {
   EXPECT_THAT(ProblemWith("h100:0x4"), HasSubstr("'0x4' in it is not a number of devices"));
   EXPECT_THAT(ProblemWith("h100:8y4"), HasSubstr("must be NAME:DEVICESxNODES"));
   EXPECT_THAT(ProblemWith("h100:8x4,nvlink=1GB"),
-              HasSubstr("'nvlink' in it is not known, and link has that meaning; must"));
+              HasSubstr("'nvlink' in it is not known; link is the word for it; must"));
   EXPECT_THAT(ProblemWith("h100:8x4,pairz=1GB"), HasSubstr("is not known, nearest: pairs"));
   EXPECT_THAT(ProblemWith("h100:8x4,ib"), HasSubstr("'ib' in it needs = and an amount"));
   EXPECT_THAT(ProblemWith("h100,ib=1Gb,ib=2Gb"), HasSubstr("'ib' in it is given twice"));
@@ -116,7 +116,7 @@ TEST(ClusterWords, WhatAFileSaysInAnotherFormIsRefused) {
   EXPECT_EQ(problem(R"({"name": "ours", "based_on": "a100", "ib": "200Gb", "scale_out": 5})"),
             "scale_out = 5: must be an object");
   EXPECT_THAT(problem(R"({"name": "ours", "ib": "200Gb"})"),
-              HasSubstr("needs devices_per_node beside it"));
+              HasSubstr("needs devices_per_node too"));
   EXPECT_THAT(
       problem(R"({"name": "ours", "based_on": "a100", "devices_per_node": "8", "ib": "1Gb"})"),
       HasSubstr("needs devices_per_node"));

@@ -211,7 +211,7 @@ TEST(LayerGroups, LlamaFoursChunksCountWhereTheyAreShorterThanTheSequence) {
   scout.erase("layer_types");
   scout["no_rope_layers"] = {0, 1};
   EXPECT_THAT(std::string(ReadGroups(scout, 16384).status().message()),
-              HasSubstr("no_rope_layers = 2: must say of each of 4 layers"));
+              HasSubstr("no_rope_layers = 2: must say for each of 4 layers"));
 }
 
 TEST(LayerGroups, TakeTheDefaultsOfTheirFamilyForAbsentKeys) {

@@ -71,7 +71,7 @@ TEST(LayerShapeConfigs, MistralsIndexComesFromTheHiddenState) {
                      {{"q_lora_rank", nullptr}, {"kv_source_layers", {0, 1, 2, 3}}});
   EXPECT_TRUE(ReadModel(config).groups[0].attention.index.from_hidden);
   config["kv_source_layers"] = {0, 0, 2, 3};
-  EXPECT_THAT(RefusalOf(config), HasSubstr("kv_source_layers = 0: layers that use the keys"));
+  EXPECT_THAT(RefusalOf(config), HasSubstr("kv_source_layers = 0: layers that reuse another"));
 }
 
 TEST(LayerShapeConfigs, BlockConfigsGiveEachLayerAShapeOfItsOwn) {

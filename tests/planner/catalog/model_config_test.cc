@@ -356,9 +356,9 @@ TEST(ModelConfig, MalformedTextIsRefused) {
 }
 
 TEST(ModelConfig, EmptyObjectNamesNoFamily) {
-  EXPECT_EQ(
-      ModelFromConfig("test", "{}", 1).status().message(),
-      "model_type = (absent): nor does `architectures` name the model's family; must be given");
+  EXPECT_EQ(ModelFromConfig("test", "{}", 1).status().message(),
+            "model_type = (absent): `architectures` does not name the model's family either; must "
+            "be given");
 }
 
 }  // namespace

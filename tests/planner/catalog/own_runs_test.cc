@@ -56,13 +56,13 @@ TEST(OwnRuns, ItsTextIsReadAgain) {
 TEST(OwnRuns, RefusesWhatCannotBeARun) {
   for (const auto& [text, reason] : {
            std::pair("", "is empty"),
-           std::pair("tp2.pp1.dp32", "says nothing that was measured"),
+           std::pair("tp2.pp1.dp32", "has none of step, memory and oom"),
            std::pair("tp2.pp1.dp32 step=12.3", "must be a time in ms, s or min"),
            std::pair("tp2.pp1.dp32 step=-3s", "must be a time in ms, s or min"),
            std::pair("tp2.pp1.dp32 memory=61", "must be a size in GiB or GB"),
-           std::pair("tp2.pp1.dp32 oom step=3s", "neither a step nor a peak"),
+           std::pair("tp2.pp1.dp32 oom step=3s", "has oom beside a step or a memory peak"),
            std::pair("tp2.pp1.dp32 step=3s global_batch=x", "a whole number above 0"),
-           std::pair("tp2.pp1.dp32 step=3s compile=on", "another profile"),
+           std::pair("tp2.pp1.dp32 step=3s compile=on", "a framework profile other than"),
            std::pair("tp2.xp32 step=3s", "xp"),
            std::pair("tp2.pp1.dp32 step=3s color=red", "color"),
        }) {

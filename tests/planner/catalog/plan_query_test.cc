@@ -74,7 +74,7 @@ TEST(PlanQueryTest, WhatTrainsIsAPartOfTheModel) {
             std::string::npos);
   EXPECT_NE(RefusalOfTrain("llama-3-8b", "frozen:tower").find("has none"), std::string::npos);
   EXPECT_NE(RefusalOfTrain("llama-3-8b", "lora:16:experts").find("has none"), std::string::npos);
-  EXPECT_NE(RefusalOfTrain("nemotron-3-nano-30b-a3b", "lora:16:gate_proj").find("no product"),
+  EXPECT_NE(RefusalOfTrain("nemotron-3-nano-30b-a3b", "lora:16:gate_proj").find("no linear layer"),
             std::string::npos);
 }
 

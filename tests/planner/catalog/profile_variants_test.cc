@@ -37,9 +37,10 @@ TEST(ProfileVariants, OfTwoOptionsHaveBoth) {
 
 TEST(ProfileVariants, ThatAreNotKnownAreRefusedWithThoseThatAre) {
   EXPECT_THAT(std::string(Variant("megatron", {.compile = Compile::kOn}).status().message()),
-              HasSubstr("compile = on: makes no difference that is known of megatron"));
-  EXPECT_THAT(std::string(Variant("nemo", {.cuda_graphs = CudaGraphs::kLayer}).status().message()),
-              HasSubstr("cuda_graphs = layer: is not known of nemo; must be iteration or none"));
+              HasSubstr("compile = on: has no effect that is modelled for megatron"));
+  EXPECT_THAT(
+      std::string(Variant("nemo", {.cuda_graphs = CudaGraphs::kLayer}).status().message()),
+      HasSubstr("cuda_graphs = layer: is not modelled for nemo; must be iteration or none"));
 }
 
 // Whatever the order in which options are given, each stays as it was chosen.

@@ -35,8 +35,8 @@ TEST(NoteOnExports, NamesTheKeyAndWhatTheFrameworkHas) {
 TEST(NoteOnExports, CountsTheLayoutsAsTheAnswerDoes) {
   EXPECT_EQ(Note("automodel", "llama-3-8b",
                  {"dp16.zero3", "dp16.rc=selective", "tp2.dp8.zero3.sp1", "dp16.rc=full"}),
-            "export --to automodel refuses layouts 2 and 4: zero0: AutoModel's FSDP2 divides "
-            "weights; must be zero3");
+            "export --to automodel refuses layouts 2 and 4: zero0: AutoModel's FSDP2 always "
+            "shards weights; must be zero3");
   EXPECT_THAT(
       Note("verl", "llama-3-8b", {"tp2.dp8.zero3", "dp16.zero3", "cp2.dp8.zero3.rc=block:2"}),
       AllOf(HasSubstr("refuses layout 1: tp2: verl's FSDP engine"),

@@ -74,7 +74,7 @@ TEST(ExportMegatron, WritesWhatIsOffloaded) {
 
 TEST(ExportTorchtitan, RefusesWhatIsOffloaded) {
   EXPECT_THAT(Torchtitan("llama-3-8b", "tp1.pp1.dp8.zero3.offload=opt"),
-              HasSubstr("enable_cpu_offload moves weights and gradients as well"));
+              HasSubstr("enable_cpu_offload also offloads weights and gradients"));
 }
 
 TEST(ExportMegatron, WritesTheRecipeOfNarrowProducts) {
@@ -305,8 +305,8 @@ TEST(ExportTorchtitan, ShortensTheFirstAndTheLastStage) {
       Export(ExportTarget::kTorchtitan, Job("llama-3-8b", "tp1.pp4.dp2.zero3.stages=8+7+9+8"));
   ASSERT_FALSE(uneven.ok());
   EXPECT_THAT(std::string(uneven.status().message()),
-              HasSubstr("torchtitan's stages hold the same number of layers; must have fewer in "
-                        "the first and the last alone"));
+              HasSubstr("torchtitan's inner stages hold the same number of layers; must have at "
+                        "most as many in the first and the last"));
 }
 
 TEST(ExportTorchtitan, NamesItsSchedules) {
@@ -333,7 +333,7 @@ TEST(ExportTorchtitan, ShardsOrReplicates) {
 TEST(ExportTorchtitan, RefusesExpertsByName) {
   EXPECT_THAT(Torchtitan("mixtral-8x7b", "tp1.pp1.dp8.zero3.ep8"),
               HasSubstr("num_local_experts = 8: torchtitan has no setting for it (experts); export "
-                        "--to megatron may, and estimate and recommend plan it"));
+                        "--to megatron may work, and estimate and recommend plan it"));
 }
 
 TEST(ExportTorchtitan, SaysWhichFlavorIsMissing) {
@@ -481,7 +481,7 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedExport{ExportTarget::kAccelerate, "llama-3-8b", "tp1.cp2.pp1.dp4.zero3.attn=flash2",
                       "calls PyTorch's attention; must be sdpa or left out"},
         RefusedExport{ExportTarget::kDeepspeed, "llama-3-8b", "tp1.pp1.dp8.zero0.offload=opt",
-                      "DeepSpeed moves what ZeRO divides"}));
+                      "DeepSpeed offloads only what ZeRO shards"}));
 
 TEST(ExportRefusal, NamesNodesWithoutDevices) {
   ExportJob job = Job("llama-3-8b", "tp4.pp1.dp4.sp1.zero3");

@@ -134,7 +134,8 @@ TEST(ImportDeepspeed, ReadsThePublishedOffload) {
   EXPECT_EQ(imported.dtype, "fp16");
   EXPECT_EQ(imported.global_batch, 16);
   EXPECT_THAT(Rejected(imported), ElementsAre("zero_optimization.reduce_bucket_size"));
-  EXPECT_THAT(HintOf(imported, "train_batch_size"), HasSubstr("a trainer's argument says it"));
+  EXPECT_THAT(HintOf(imported, "train_batch_size"),
+              HasSubstr("taken from the trainer's arguments"));
 }
 
 TEST(ImportDeepspeed, LeavesToTheTrainerWhatIsAuto) {
@@ -142,7 +143,7 @@ TEST(ImportDeepspeed, LeavesToTheTrainerWhatIsAuto) {
     "train_micro_batch_size_per_gpu": "auto", "zero_optimization": {"stage": 2}})";
   const Imported asks = From("deepspeed", json, {.devices = 8});
   EXPECT_EQ(asks.dtype, "");
-  EXPECT_THAT(asks.missing, Contains(HasSubstr("the number format is not said")));
+  EXPECT_THAT(asks.missing, Contains(HasSubstr("the number format is missing")));
   const Imported imported =
       From("deepspeed", json,
            {.further = {{"per_device_train_batch_size", "1"}, {"bf16", "true"}}, .devices = 8});

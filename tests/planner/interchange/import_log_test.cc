@@ -236,8 +236,8 @@ TEST(FrameworkOfFiles, IsTheOneWhoseWordsTheyHave) {
   EXPECT_EQ(name(kTorchtitanLog), "torchtitan");
   EXPECT_EQ(name(kRunConfig), "megatron-bridge");
   EXPECT_EQ(name("torchrun -m verl.trainer.sft_trainer"), "verl");
-  EXPECT_THAT(name("echo"), HasSubstr("words of no framework; must be megatron, "));
-  EXPECT_THAT(name("axolotl llamafactory-cli"), HasSubstr("words of llamafactory and axolotl"));
+  EXPECT_THAT(name("echo"), HasSubstr("names of no framework; must be megatron, "));
+  EXPECT_THAT(name("axolotl llamafactory-cli"), HasSubstr("names of llamafactory and axolotl"));
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ torchrun ${DISTRIBUTED_ARGS[@]} pretrain_gpt.py \
 
 TEST(ImportMegatron, ReadsThePublishedGpt3OnTheDevicesThatAreSaid) {
   EXPECT_THAT(LayoutOf(From("megatron", kGpt3)),
-              HasSubstr("8 devices can't be divided by tp * cp * pp, 128; --gpus N"));
+              HasSubstr("8 devices are not a multiple of tp * cp * pp = 128; --gpus N"));
   const Imported imported = From("megatron", kGpt3, {.devices = 1024});
   EXPECT_EQ(LayoutOf(imported), "tp8.cp1.pp16.dp8.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b");
   EXPECT_EQ(imported.dtype, "fp16");
@@ -207,7 +207,7 @@ TEST(ImportMegatron, ReadsThePublishedMixtral) {
   EXPECT_EQ(LayoutOf(imported), "tp1.cp1.pp4.dp16.ep8.etp1.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b");
   EXPECT_EQ(imported.model, "mixtral-8x7b");
   EXPECT_THAT(Rejected(imported), IsEmpty());
-  EXPECT_EQ(HintOf(imported, "--nnodes"), "--gpus says it");
+  EXPECT_EQ(HintOf(imported, "--nnodes"), "overridden by --gpus");
   EXPECT_TRUE(imported.complete());
 }
 

@@ -31,7 +31,7 @@ TEST(NameTable, RefusesAValueWithoutAWord) {
   const auto spelt = Spell(row, "selective");
   EXPECT_EQ(FieldOf(spelt.status()), "rc");
   EXPECT_EQ(spelt.status().message(),
-            "rc = selective: ac has no word for it; must be full or none");
+            "rc = selective: ac has no value for it; must be full or none");
   EXPECT_THAT(Meanings(row, "maybe"), IsEmpty());
 }
 

@@ -90,7 +90,7 @@ TEST(ShellScript, BoundsWhatVariablesGrowTo) {
   EXPECT_THAT(Launch(script).front(), HasSubstr("grow too long"));
   script.clear();
   for (int i = 0; i < 100'000; ++i) absl::StrAppend(&script, "A=(");
-  EXPECT_THAT(Launch(script).front(), HasSubstr("too many lists"));
+  EXPECT_THAT(Launch(script).front(), HasSubstr("nested too deeply"));
 }
 
 TEST(ShellScript, RefusesQuotesThatDoNotEnd) {

@@ -36,8 +36,8 @@ TEST(TrialPolicy, TheFirstIsTheFastestThatRatherFits) {
   EXPECT_EQ(choice.gain, std::nullopt);
   EXPECT_EQ(
       ReasonOf(choice, {}),
-      "the fastest by its estimate, 1 s, of those that rather fit (it runs out of memory with "
-      "a probability of 0.01)");
+      "the fastest by its estimate, 1 s, of those more likely to fit than not (it runs out of "
+      "memory with a probability of 0.01)");
 }
 
 TEST(TrialPolicy, WhereNothingFitsNoTrialIsSpent) {

@@ -24,16 +24,16 @@ TEST(OffloadRules, NameTheFigureThatAClusterLacks) {
   test.cluster.host = HostProfile();
   EXPECT_EQ(Sentence(test, "tp1.pp1.dp8"), "");
   EXPECT_EQ(Sentence(test, "tp1.pp1.dp8.offload=act:4"),
-            "offload= needs the cluster's host: its host.link_bytes_per_s is not there; must be "
-            "what the data sheet of its nodes says");
+            "offload= needs the cluster's host.link_bytes_per_s, which is not given; must be what "
+            "the data sheet of its nodes says");
   test.cluster.host.link_bytes_per_s = host.link_bytes_per_s;
   EXPECT_EQ(Sentence(test, "tp1.pp1.dp8.offload=opt"),
-            "offload= needs the cluster's host: its host.memory_bytes is not there; must be what "
+            "offload= needs the cluster's host.memory_bytes, which is not given; must be what "
             "the data sheet of its nodes says, such as --cluster NAME,ram=512GB");
   test.cluster.host.memory_bytes = host.memory_bytes;
   EXPECT_EQ(Sentence(test, "tp1.pp1.dp8.offload=act:4"), "");
   EXPECT_EQ(Sentence(test, "tp1.pp1.dp8.offload=act:4+opt"),
-            "offload= needs the cluster's host: its host.memory_bytes_per_s is not there; must be "
+            "offload= needs the cluster's host.memory_bytes_per_s, which is not given; must be "
             "what the data sheet of its nodes says");
 }
 

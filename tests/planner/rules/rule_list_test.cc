@@ -145,7 +145,7 @@ TEST(Rules, ExpertsAreDividedOverTheRanksOfAStage) {
             "ep8 and etp1 divide experts, but the model has none");
   EXPECT_EQ(sentence("mixtral-8x7b", "tp1.pp1.dp16.ep8.zero3.hs=4", "torchtitan-fsdp"),
             "experts under hs= need groups of hs * tp = 4 ranks that consist of groups of ep * etp "
-            "= 8, and another worker than Meshwright's own");
+            "= 8, and a framework other than Meshwright's own worker");
   EXPECT_EQ(sentence("mixtral-8x7b", "tp1.pp1.dp16.ep8.zero3.hs=8", "torchtitan-fsdp"), "");
   EXPECT_EQ(sentence("mixtral-8x7b", "tp1.pp1.dp16.ep8.zero1", "nanotron"),
             "models with experts are not planned for this framework, only dense ones");

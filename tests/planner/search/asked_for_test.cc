@@ -34,8 +34,8 @@ TEST(AskedFor, AFormatThatTheDeviceLacksIsRefusedByItsName) {
 
 TEST(AskedFor, AnOffloadThatNothingCanDoIsRefusedWithTheReason) {
   EXPECT_THAT(std::string(AskFor("rtx-3090", "deepspeed", "opt+param").message()),
-              HasSubstr("offload = opt+param: offload= needs the cluster's host: its "
-                        "host.memory_bytes is not there"));
+              HasSubstr("offload = opt+param: offload= needs the cluster's "
+                        "host.memory_bytes, which is not given"));
   EXPECT_THAT(std::string(AskFor("rtx-3090:8,ram=512GB", "hf-fsdp2", "opt").message()),
               HasSubstr("offload = opt: the framework moves states to the host with "
                         "offload=opt+param+grad alone"));
@@ -48,10 +48,11 @@ TEST(AskedFor, APagedOptimizerWithoutFiguresOfTheHostIsRefused) {
                      .framework = {"hf-fsdp2", ""},
                      .devices = 8,
                      .training = {.seq_len = 2048, .global_batch = 64, .optimizer = kPagedAdamW}};
-  EXPECT_EQ(CheckAskedFor(Resolve(query, /*host_cores=*/2).value()).message(),
-            "optimizer = paged-adamw: a paged optimizer needs the cluster's host: its "
-            "host.memory_bytes is not there; must be what the data sheet of its nodes says, such "
-            "as --cluster NAME,ram=512GB");
+  EXPECT_EQ(
+      CheckAskedFor(Resolve(query, /*host_cores=*/2).value()).message(),
+      "optimizer = paged-adamw: a paged optimizer needs the cluster's "
+      "host.memory_bytes, which is not given; must be what the data sheet of its nodes says, such "
+      "as --cluster NAME,ram=512GB");
   query.cluster.name = "rtx-3090:8,ram=512GB";
   EXPECT_TRUE(CheckAskedFor(Resolve(query, /*host_cores=*/2).value()).ok());
 }

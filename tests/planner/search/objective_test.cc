@@ -56,7 +56,7 @@ TEST(Merits, AreTwoOrThreeThatDiffer) {
     EXPECT_EQ(FieldOf(ParseMerits("pareto", text).status()), "pareto") << text;
   }
   EXPECT_THAT(ParseMerits("pareto", "mfu,cost").status().message(),
-              HasSubstr("cost ranks layouts as one before it does"));
+              HasSubstr("cost ranks layouts in the same order as a measure before it"));
 }
 
 SearchRequest Request(Objective objective) {

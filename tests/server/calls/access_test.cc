@@ -42,10 +42,12 @@ TEST_F(AccessTest, OnlyHealthIsToldToAnybody) {
   for (const MethodRole& method : MethodRoles()) {
     if (method.needs == Needs::kNothing) continue;
     ExpectRefused(CallPath(Anonymous(), std::string(method.path)),
-                  grpc::StatusCode::UNAUTHENTICATED, "asks who calls");
+                  grpc::StatusCode::UNAUTHENTICATED,
+                  "the call has neither a token nor a certificate");
   }
   const std::string unknown = "/meshwright.v1.Sweeps/Nothing";
-  ExpectRefused(CallPath(Anonymous(), unknown), grpc::StatusCode::UNAUTHENTICATED, "who calls");
+  ExpectRefused(CallPath(Anonymous(), unknown), grpc::StatusCode::UNAUTHENTICATED,
+                "neither a token");
   ExpectRefused(CallPath(With(Token("bob", db::Role::kOperator)), unknown),
                 grpc::StatusCode::UNIMPLEMENTED, unknown);
 }
@@ -104,12 +106,13 @@ TEST_F(AccessTest, ACertificateGivesItsRole) {
 TEST_F(AccessTest, ACertificateThatNamesNobodyIsRefused) {
   StartServer(authority_.certificate());
   for (const auto& [names, part] :
-       {std::pair("", "does not say who calls"), std::pair("DNS:ann", "does not say who calls"),
+       {std::pair("", "the certificate names no caller"),
+        std::pair("DNS:ann", "the certificate names no caller"),
         std::pair("URI:meshwright://admin/ann", "there is no such role"),
         std::pair("URI:meshwright://viewer", "it has no name"),
         std::pair("URI:meshwright://viewer/a b", "names no caller"),
         std::pair("URI:meshwright://viewer/ann,URI:meshwright://operator/ann",
-                  "another one names a caller too")}) {
+                  "names a second caller")}) {
     ExpectRefused(List(With(authority_.Issue(names))), grpc::StatusCode::UNAUTHENTICATED, part);
   }
 }
@@ -130,7 +133,8 @@ TEST_F(AccessTest, ACertificateOfAnotherAuthorityConnectsNowhere) {
 TEST_F(AccessTest, WithoutAClientsAuthorityCertificatesSayNothing) {
   StartServer("");
   ExpectRefused(List(With(authority_.Issue("URI:meshwright://operator/bob"))),
-                grpc::StatusCode::UNAUTHENTICATED, "asks who calls");
+                grpc::StatusCode::UNAUTHENTICATED,
+                "the call has neither a token nor a certificate");
 }
 
 TEST_F(AccessTest, AClientTrustsNoServerOfAnotherAuthorityOrName) {

@@ -173,13 +173,13 @@ TEST_F(CallerLimitsTest, CallsThatWaitForTheStoreAreCountedAndHoldUpNoOther) {
   for (int i = 0; i < 4; ++i) cancel(ann);
   EXPECT_TRUE(WaitFor([&] { return is_full(ann); }));
   ExpectRefused(List(ann), grpc::StatusCode::RESOURCE_EXHAUSTED,
-                "token ann has 4 calls, as many as one caller may have at once (serve "
+                "token ann has 4 calls, the most that one caller may have at once (serve "
                 "--max-calls-per-caller)");
   ExpectOk(List(bob));
   cancel(bob);
   EXPECT_TRUE(WaitFor([&] { return is_full(bob); }));
   ExpectRefused(List(bob), grpc::StatusCode::RESOURCE_EXHAUSTED,
-                "the server has 5 calls, as many as it takes at once (serve --max-calls)");
+                "the server has 5 calls, the most that it takes at once (serve --max-calls)");
   ExpectOk(CallPath(bob, "/grpc.health.v1.Health/Check"));
   ASSERT_TRUE((*locker)->Execute("ROLLBACK").ok());
   for (std::thread& call : waiting) call.join();

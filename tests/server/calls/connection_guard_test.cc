@@ -139,7 +139,7 @@ TEST_F(ConnectionGuardTest, ClosesWhoSendsMoreThanTheLargestMessageAndNoWholeOne
   EXPECT_TRUE(other.IsOpen());
   EXPECT_EQ(refused_, 1);
   EXPECT_THAT(logged_, ElementsAre(absl::StrCat("closed the connection of ", pair.peer(),
-                                                ": it sent 41 MiB of messages that are not whole; "
+                                                ": it sent 41 MiB of incomplete messages; "
                                                 "one connection may send 40 MiB")));
 }
 
@@ -174,7 +174,7 @@ TEST_F(ConnectionGuardTest, ClosesWhoHoldsMostOnceAllHoldTooMuch) {
   guard_->Check();  // of 7 + 8 + ... + 13 = 70 MiB
   EXPECT_FALSE(pairs.back().IsOpen());
   for (size_t i = 0; i + 1 < pairs.size(); ++i) EXPECT_TRUE(pairs[i].IsOpen());
-  EXPECT_THAT(logged_, ElementsAre(HasSubstr("this one sent most of all, 13 MiB")));
+  EXPECT_THAT(logged_, ElementsAre(HasSubstr("this connection sent the most, 13 MiB")));
 }
 
 TEST_F(ConnectionGuardTest, ClosesWhoHoldsMuchForLong) {
@@ -192,9 +192,8 @@ TEST_F(ConnectionGuardTest, ClosesWhoHoldsMuchForLong) {
   guard_->Check();
   EXPECT_FALSE(pair.IsOpen());
   EXPECT_TRUE(little.IsOpen());
-  EXPECT_THAT(
-      logged_,
-      ElementsAre(HasSubstr("it held more than 1 MiB of messages that are not whole for 2m")));
+  EXPECT_THAT(logged_,
+              ElementsAre(HasSubstr("it held more than 1 MiB of incomplete messages for 2m")));
 }
 
 TEST_F(ConnectionGuardTest, ClosesWhoResetsCallsFasterThanTheyAreForgiven) {

@@ -47,12 +47,12 @@ TEST(ConcurrencyLimitTest, OneCallerGetsSoManyAndAllTogetherSoMany) {
   const auto second = places.Take("token ann");
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(places.Take("token ann").status().message(),
-            "token ann has 2 watchers, as many as one caller may have at once (serve "
+            "token ann has 2 watchers, the most that one caller may have at once (serve "
             "--max-watchers-per-caller): end one of them, or try again later");
   const auto third = places.Take("token bob");
   ASSERT_TRUE(third.ok());
   EXPECT_EQ(places.Take("token eve").status().message(),
-            "the server has 3 watchers, as many as it takes at once (serve --max-watchers): try "
+            "the server has 3 watchers, the most that it takes at once (serve --max-watchers): try "
             "again later");
   EXPECT_THAT(refusals.seen, ElementsAre("watchers_per_caller token ann", "watchers token eve"));
   first->reset();
@@ -302,7 +302,7 @@ TEST_F(ServerLimitsTest, ASearchEndsWhenItsTimeIsOver) {
   v1::RecommendResponse response;
   const grpc::Status status = planner_->Recommend(&context, request, &response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
-  EXPECT_THAT(status.error_message(), HasSubstr("the search took 60 s, as long as one may"));
+  EXPECT_THAT(status.error_message(), HasSubstr("the search reached the limit of 60 s"));
 }
 
 TEST_F(ServerLimitsTest, AMessageThatIsTooLongIsExplained) {

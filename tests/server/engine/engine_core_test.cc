@@ -156,7 +156,7 @@ TEST_F(EngineCoreTest, AFailureOfTheInfrastructureIsRetriedElsewhereAndNeverOnTh
   const EngineOutput lost = Tell(Tick());
   EXPECT_THAT(Given(lost), IsEmpty());
   EXPECT_THAT(core_.FindSweep("s1")->reason,
-              HasSubstr("waits for another agent: what a runs on failed with its trials"));
+              HasSubstr("waits for another agent: its trials had infrastructure failures on a"));
   EXPECT_THAT(Given(Connect("c", 3)), ElementsAre("3: s1/1/3"));
 }
 
@@ -255,7 +255,7 @@ TEST_F(EngineCoreTest, AnAgentIsSetAsideAfterThreeFailuresInARow) {
   EXPECT_THAT(Given(third), IsEmpty());
   EXPECT_FALSE(core_.agents().TakesTrials("a"));
   EXPECT_THAT(core_.agents().QuarantineOf("a").set_aside_reason,
-              HasSubstr("3 failures in a row of what it runs on; the last: agent a: rank 0"));
+              HasSubstr("3 infrastructure failures in a row; the last: agent a: rank 0"));
   EXPECT_THAT(Given(Tell(ResumeRequested{"a"})), ElementsAre("1: s1/8/1"));
   EXPECT_EQ(core_.agents().QuarantineOf("a").failures, 0);
 }

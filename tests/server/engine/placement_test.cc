@@ -103,12 +103,12 @@ TEST_F(PlacementTest, WhatWasHandedBackWasNotLost) {
 TEST_F(PlacementTest, TheThirdLossFailsTheTrial) {
   ActiveTrial trial{.number = 1, .layout = "l", .given = {}};
   EXPECT_EQ(DecideAfterLoss(trial, "agent a vanished", {}),
-            (AfterLoss{false, "agent a vanished in attempt 1; it runs again as attempt 2"}));
+            (AfterLoss{false, "agent a vanished in attempt 1; the trial runs again as attempt 2"}));
   trial.attempt = 3;
   trial.lost_attempts = 2;
   const AfterLoss after = DecideAfterLoss(trial, "agent a vanished", {});
   EXPECT_TRUE(after.fails);
-  EXPECT_THAT(after.reason, HasSubstr("agent lost 3 times"));
+  EXPECT_THAT(after.reason, HasSubstr("3 attempts were lost or broken"));
 }
 
 TEST_F(PlacementTest, CountsWhatCameOfASweep) {

@@ -77,7 +77,7 @@ TEST(Metrics, ThePageIsForThisMachineAlone) {
   const Metrics metrics(MonotonicNow);
   const auto open = MetricsPage::Open("0.0.0.0:0", metrics);
   EXPECT_EQ(open.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(open.status().message()), HasSubstr("asks nobody who they are"));
+  EXPECT_THAT(std::string(open.status().message()), HasSubstr("must be a loopback address"));
   EXPECT_EQ(MetricsPage::Open("here", metrics).status().code(), absl::StatusCode::kInvalidArgument);
   const auto first = MetricsPage::Open("127.0.0.1:0", metrics);
   ASSERT_TRUE(first.ok()) << first.status();

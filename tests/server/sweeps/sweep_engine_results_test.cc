@@ -191,7 +191,7 @@ TEST_F(SweepEngineResultsTest, AResultHasToBringItsAssignmentsToken) {
   FinishVerdict verdict = engine_->FinishWith("", "a", key, OkResult(0.3));
   EXPECT_EQ(verdict.kind, FinishVerdict::Outcome::kRefused);
   EXPECT_EQ(verdict.code, absl::StatusCode::kUnauthenticated);
-  EXPECT_THAT(verdict.reason, HasSubstr("the result of attempt 1 brings no token"));
+  EXPECT_THAT(verdict.reason, HasSubstr("the result of attempt 1 has no token"));
   verdict = engine_->FinishWith(b->tokens[0], "a", key, OkResult(0.3));
   EXPECT_EQ(verdict.code, absl::StatusCode::kPermissionDenied);
   EXPECT_THAT(verdict.reason, HasSubstr("is not the one that attempt 1 was given out with"));

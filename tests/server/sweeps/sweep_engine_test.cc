@@ -148,7 +148,7 @@ TEST_F(SweepEngineTest, ThreeLostAgentsFailTheTrial) {
     engine_->Tick();
   }
   EXPECT_EQ(Trial(1).state, db::TrialState::kFailed);
-  EXPECT_THAT(Trial(1).reason, HasSubstr("agent lost 3 times"));
+  EXPECT_THAT(Trial(1).reason, HasSubstr("3 attempts were lost or broken"));
   EXPECT_EQ(store_->GetSweep("s")->state, db::SweepState::kFinished);
 }
 

@@ -21,11 +21,11 @@ namespace meshwright::cli {
 namespace {
 
 constexpr char kBenchmarkFooter[] = R"(
-Measured are matrix products by shape, with all ranks at work and one alone, copies within memory,
-and, where there are several ranks, collectives of all of them and of pairs. The constants of the
-planner's own formulas are fitted to the times of all ranks. What one host can't measure (links
-between hosts, attention, the spread of step times) comes from --base. What --out writes is a cluster
-for the other commands: --cluster here.json.)";
+The benchmark measures matrix products by shape, both with all ranks at work and with one rank
+alone, and copies within memory. If there are several ranks, it also measures collectives of all
+ranks and of pairs. The constants of the planner's own formulas are fitted to the times of all
+ranks. What one host can't measure (links between hosts, attention, the spread of step times) comes
+from --base. The file that --out writes is a cluster for the other commands: --cluster here.json.)";
 
 struct BenchmarkFlags {
   std::string devices;

@@ -16,7 +16,7 @@ template <typename Visitor>
 void VisitFields(const FitErrorsText& text, Visitor& visit) {
   visit({"rows", "Timings that were used, a count"}, text.errors.rows);
   visit({"median_error", "Median of |fitted / measured - 1|"}, text.errors.median);
-  visit({"worst_error", "Largest of them"}, text.errors.worst);
+  visit({"worst_error", "Largest |fitted / measured - 1|"}, text.errors.worst);
 }
 
 struct FittedText {
@@ -27,7 +27,8 @@ struct FittedText {
 template <typename Visitor>
 void VisitFields(const FittedText& fit, Visitor& visit) {
   visit({"matmuls", "How far the fitted formulas are from the timings of products"}, fit.matmuls);
-  visit({"collectives", "How far they are from those of collectives"}, fit.collectives);
+  visit({"collectives", "How far the fitted formulas are from the timings of collectives"},
+        fit.collectives);
 }
 
 struct BenchmarkText {
@@ -39,8 +40,8 @@ struct BenchmarkText {
 template <typename Visitor>
 void VisitFields(const BenchmarkText& text, Visitor& visit) {
   visit({"benchmark", "What was measured"}, text.benchmark);
-  visit({"fit", "How far the fitted formulas are from it"}, text.fit);
-  visit({"cluster", "A cluster file of it, which --cluster takes"}, text.cluster);
+  visit({"fit", "How far the fitted formulas are from what was measured"}, text.fit);
+  visit({"cluster", "Cluster file made of the measurements, which --cluster takes"}, text.cluster);
 }
 
 }  // namespace meshwright::cli

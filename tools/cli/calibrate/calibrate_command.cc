@@ -21,22 +21,24 @@ namespace meshwright::cli {
 namespace {
 
 constexpr char kCalibrateFooter[] = R"(
-Rows take part whose own columns name this cluster's device and this framework and that were timed.
-The fit minimises the error of log(step time) with a loss that lets single bad runs go, within
-bounds. It starts from what --cluster and --framework were fitted to before: constants stay near
-their values there as far as these are known, and few rows move them little. What the rows did not
-decide is named, apart from it what moved by more than 3 % all the same.
+The fit uses the rows that were timed and whose columns name this framework and this cluster's
+device. It minimises the error of log(step time) with a robust loss, under which single bad runs
+hardly count, and keeps each constant within bounds. It starts from the constants to which --cluster
+and --framework were fitted before. A constant that is well known stays near its earlier value, and
+few rows move constants little. The constants that the rows did not decide are listed; those of them
+that moved by more than 3 % all the same are listed separately.
 
 The spread of the errors becomes the interval of every estimate with the profiles. The spread known
-before counts like at most 20 rows, and as long as there are no more rows than constants the
+before the fit counts like at most 20 rows. As long as there are no more rows than constants, the
 interval is not narrower than before.
 
 The profile keeps the command that made it, and each constant's prior, value and uncertainty. Give
-it new rows only: those that it was fitted to would count twice. --from-recorded-priors starts where
-its own fit started, for fitting again with all rows; the spread is then that of the rows alone.
+it new rows only: rows to which it was fitted before would count twice. --from-recorded-priors
+starts where the profile's own fit started, to fit again with all rows; the spread is then that of
+the rows alone.
 
-A cell that can't be read or holds what no run can have (a negative time) costs its row, which is
-listed with its line.)";
+A row with a cell that can't be read, or that holds what no run can have (a negative time), is left
+out and listed with its line.)";
 
 struct CalibrateFlags {
   std::vector<std::string> measurements;
@@ -78,7 +80,8 @@ absl::StatusOr<planner::CalibrationRequest> MakeRequest(const CalibrateFlags& fl
   request.options.on_row_clusters = flags.all_clusters;
   if (flags.all_clusters && flags.fit != "framework") {
     return FieldError("all_clusters", "with --fit " + flags.fit,
-                      "needs --fit framework: rows of several clusters fit none of them");
+                      "needs --fit framework: the constants of one cluster can't be fitted to the "
+                      "rows of several");
   }
   if (flags.from_recorded_priors) request.options.priors = planner::PriorSource::kRecorded;
   CommandFiles& files = context.files;

@@ -59,9 +59,9 @@ struct CalibrationText {
 template <typename Visitor>
 void VisitFields(const CalibrationText& text, Visitor& visit) {
   visit({"rows", "Measured steps that took part, a count"}, text.rows);
-  visit({"other_rows", "Of another device, framework or sweep, a count"}, text.other_rows);
-  visit({"unmeasured_rows", "Without a step time, a count"}, text.unmeasured_rows);
-  visit({"unmodelled_rows", "Not modelled, a count"}, text.unmodelled_rows);
+  visit({"other_rows", "Rows of another device, framework or sweep, a count"}, text.other_rows);
+  visit({"unmeasured_rows", "Rows without a step time, a count"}, text.unmeasured_rows);
+  visit({"unmodelled_rows", "Rows that could not be modelled, a count"}, text.unmodelled_rows);
   VisitFields(text.refusals, visit);
   visit({"cluster", "The fit of the cluster's constants"}, text.cluster);
   visit({"framework", "The fit of the framework profile's constants"}, text.framework);

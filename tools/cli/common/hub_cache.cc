@@ -178,9 +178,10 @@ absl::StatusOr<std::string> SnapshotIn(std::string_view flag, const std::string&
       shown.push_back(absl::StrCat(snapshots.size() - shown.size(), " more"));
     }
     return FieldError(flag, folder,
-                      absl::StrCat("has no refs/main and the snapshots ",
-                                   EscapeControls(ListInWords(shown, "and")),
-                                   "; must be one of their folders, or ", fetch));
+                      absl::StrCat("has the snapshots ", EscapeControls(ListInWords(shown, "and")),
+                                   ", and has no refs/main to choose one of them; must be the "
+                                   "folder of one of them, or ",
+                                   fetch));
   }
   if (!has(commit)) {
     return FieldError(flag, folder,

@@ -67,7 +67,7 @@ absl::StatusOr<planner::OwnRun> RunOf(const v1::Trial& trial, const v1::Sweep& s
   run.out_of_memory = measured.outcome() == v1::OUTCOME_OOM;
   if (run.out_of_memory) return run;
   if (measured.outcome() != v1::OUTCOME_OK) {
-    return FieldError(kMeasured, trial.name(), "has no result: its trial did not end well");
+    return FieldError(kMeasured, trial.name(), "must be a trial that ended as ok or oom");
   }
   run.step_s = measured.step_s();
   int64_t peak_bytes = 0;

@@ -73,8 +73,10 @@ absl::StatusOr<planner::SpecSource> ReadBase(CommandContext& context, const std:
   const auto adapter = planner::ReadAdapterConfig(text);
   if (!adapter.ok()) return InFile(kModelFlag, path, adapter.status());
   if (adapters >= kMostAdapters) {
-    return FieldError(kModelFlag, path,
-                      "is an adapter of an adapter without end; must name its model");
+    return FieldError(
+        kModelFlag, path,
+        "is an adapter whose base model is an adapter, and so on without end; must name its "
+        "model");
   }
   const std::string base_model = BaseOf(*adapter, path);
   const auto preset = PresetOfBase(context, base_model);

@@ -29,11 +29,13 @@ std::vector<CLI::Option*> ServerFlags::AddNamed(CLI::App& app, const std::string
       app.add_option(absl::StrCat("--", prefix, "server"), address_, description)
           ->option_text("HOST:PORT"),
       add_file("tls-ca", ca_file_,
-               "Reach the server over TLS; CA certificates to check its own against"),
-      add_file("tls-cert", certificate_file_, "Own certificate, for a server that asks who calls"),
+               "Reach the server over TLS; CA certificates to check the server's against"),
+      add_file("tls-cert", certificate_file_,
+               "Own certificate, for a server that authenticates its callers"),
       add_file("tls-key", key_file_, "Its private key"),
-      add_file("token-file", token_file_,
-               "File of a token, in place of a certificate, or MESHWRIGHT_TOKEN is the token")};
+      add_file(
+          "token-file", token_file_,
+          "File with a token, instead of a certificate; MESHWRIGHT_TOKEN may hold the token too")};
   token_option_ = options.back();
   return options;
 }

@@ -69,8 +69,8 @@ absl::Status CheckDates(const std::string& path, const server::CertificateDates&
   }
   if (now < dates.begin) {
     return FieldError("tls_cert", path,
-                      absl::StrCat("counts from ", DateOf(dates.begin), " on only; now it is ",
-                                   DateOf(now), " here"));
+                      absl::StrCat("is not valid before ", DateOf(dates.begin),
+                                   "; the time here is ", DateOf(now)));
   }
   return absl::OkStatus();
 }

@@ -26,8 +26,8 @@ void PrintText(const std::string& path, const db::StoreCheck& check, std::ostrea
       << FormatCount(check.trials) << " trials, " << FormatCount(check.attempts) << " attempts, "
       << FormatCount(check.events) << " events\n";
   if (check.unseen_wal_bytes > 0) {
-    out << "not looked at: the newest changes, " << FormatBytes(check.unseen_wal_bytes) << " in "
-        << path << "-wal; that takes the right to write in the folder\n";
+    out << "not checked: the newest changes, " << FormatBytes(check.unseen_wal_bytes) << " in "
+        << path << "-wal; to check them takes the right to write in the folder\n";
   }
 }
 
@@ -66,7 +66,8 @@ absl::Status Compact(const std::string& path, std::optional<int64_t> keep_events
   if (format == OutputFormat::kText) {
     context.out << path << ": " << FormatBytes(made.bytes_before) << " became "
                 << FormatBytes(made.bytes_after) << "; " << FormatCount(made.events)
-                << " events and " << FormatCount(made.shapes) << " unused shapes were forgotten\n";
+                << " events and " << FormatCount(made.shapes)
+                << " unused models, trainings, clusters and profiles were deleted\n";
   } else {
     PrintJson(planner::WriteOrderedJson(CompactText{made}), context.out);
   }
@@ -111,8 +112,9 @@ void AddDbCommand(CLI::App& app, CommandContext& context) {
   }));
 
   flags = std::make_shared<DbFlags>();
-  CLI::App* backup = AddPart(*group, "backup", "Copy it while a server may go on writing", flags);
-  backup->add_option("--to", flags->to, "The copy, which must not be there")
+  CLI::App* backup =
+      AddPart(*group, "backup", "Copy the database; a server may go on writing meanwhile", flags);
+  backup->add_option("--to", flags->to, "File of the copy, which must not exist yet")
       ->required()
       ->option_text("FILE");
   command_line::AddExample(*backup, "meshwright db backup --db sweeps.db --to sweeps-copy.db");
@@ -121,8 +123,8 @@ void AddDbCommand(CLI::App& app, CommandContext& context) {
   }));
 
   flags = std::make_shared<DbFlags>();
-  CLI::App* compact =
-      AddPart(*group, "compact", "Give free room back to the disk, with no server on it", flags);
+  CLI::App* compact = AddPart(
+      *group, "compact", "Give free space back to the disk, while no server uses the file", flags);
   compact
       ->add_option("--keep-events-days", flags->keep_events_days,
                    "Forget events of sweeps that ended longer ago; default: none")

@@ -23,7 +23,7 @@ void VisitFields(const StoreCheckText& text, Visitor& visit) {
   visit({"trials", "Trials, a count"}, check.trials);
   visit({"attempts", "Attempts, a count"}, check.attempts);
   visit({"events", "Events, a count"}, check.events);
-  visit({"unseen_wal_bytes", "Bytes of the write-ahead log that could not be looked at"},
+  visit({"unseen_wal_bytes", "Bytes of the write-ahead log that could not be checked"},
         check.unseen_wal_bytes);
   visit({"problems", "What is damaged"}, check.problems);
 }
@@ -49,7 +49,7 @@ void VisitFields(const CompactText& text, Visitor& visit) {
   visit({"bytes_before", "Size of the file and its write-ahead log before, bytes"},
         text.made.bytes_before);
   visit({"bytes_after", "Size of the file now, bytes"}, text.made.bytes_after);
-  visit({"events", "Events that were forgotten, a count"}, text.made.events);
+  visit({"events", "Events that were deleted, a count"}, text.made.events);
   visit({"shapes", "Models, trainings, clusters and profiles that no sweep had any more, a count"},
         text.made.shapes);
 }

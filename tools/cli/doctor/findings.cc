@@ -125,7 +125,7 @@ Finding JudgeTrial(const wire::DeviceSet& devices, const absl::Status& ran) {
   }
   return {"trial", Verdict::kProblem, absl::StrCat(ranks, ": ", Sentence(ran)),
           gpu ? "NCCL_DEBUG=INFO of the same command says what NCCL saw"
-              : "the sentence says which rank failed"};
+              : "the message names the rank that failed"};
 }
 
 Finding JudgeServer(const std::string& address, const absl::StatusOr<ServerAnswer>& answer,
@@ -148,9 +148,10 @@ Finding JudgeServer(const std::string& address, const absl::StatusOr<ServerAnswe
       absl::StrFormat("%s answers, version %s, %d agents", address,
                       answer->version.empty() ? "not told" : answer->version, answer->agents);
   if (!answer->version.empty() && answer->version != own_version) {
-    return {"server", Verdict::kWarning, found,
-            absl::StrCat("this program is ", own_version,
-                         ": results of two versions stand side by side; install the same")};
+    return {
+        "server", Verdict::kWarning, found,
+        absl::StrCat("this program is ", own_version,
+                     ": results of different versions would be mixed; install the same version")};
   }
   if (answer->time) {
     const absl::Duration apart = now - *answer->time;

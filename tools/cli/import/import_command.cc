@@ -132,8 +132,9 @@ void AddImportCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ImportFlags>();
   CLI::App* command =
       app.add_subcommand("import", "Read a framework's launch script or configuration as a layout");
-  flags->from.Add(*command, "--from",
-                  "Framework whose files these are; default: the one whose words they have");
+  flags->from.Add(
+      *command, "--from",
+      "Framework whose files these are; default: the framework whose option names they have");
   command
       ->add_option(
           "FILE", flags->files,
@@ -158,7 +159,7 @@ void AddImportCommand(CLI::App& app, CommandContext& context) {
       ->option_text("NAME=VALUE");
   command
       ->add_option("--set", flags->further,
-                   "Further name of the framework with its value; may be repeated")
+                   "Further option of the framework with its value; may be repeated")
       ->option_text("NAME=VALUE");
   flags->output.AddFormat(*command);
   command_line::AddExample(*command, "meshwright import --from megatron train.sh --gpus 64");

@@ -144,7 +144,7 @@ absl::StatusOr<OutputFile> CommandFiles::Claim(std::string_view flag, const std:
   if (const auto kept = kept_.find(flag); kept != kept_.end()) {
     return OutputFile(flag, path, kept->second);
   }
-  if (!root_.empty()) return FieldError(flag, path, "is a file to write, and none is written here");
+  if (!root_.empty()) return FieldError(flag, path, "must be absent: requests write no files");
   RETURN_IF_ERROR(Add(Use::kWritten, flag, path));
   RETURN_IF_ERROR(CheckWritable(flag, path));
   return OutputFile(flag, path, nullptr);

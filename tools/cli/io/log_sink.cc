@@ -98,7 +98,7 @@ LogFunction MakeLog(std::ostream& out, const LogFlags& flags, std::function<absl
 void LogFlags::Add(CLI::App& command) {
   std::map<std::string, LogLevel> levels;
   for (const Level& known : kLevels) levels[std::string(known.name)] = known.level;
-  command.add_option("--log-level", level, "Least weight of the lines in the log; default info")
+  command.add_option("--log-level", level, "Least severity of the lines in the log; default info")
       ->transform(CLI::CheckedTransformer(levels, CLI::ignore_case).description(""))
       ->option_text("error|warning|info|debug");
   command_line::AddEnumOption(

@@ -53,8 +53,8 @@ absl::Status CheckAccess(const AgentFleet& fleet) {
     if (identified && fleet.nodes > 1 && fleet.server.For(AgentName(fleet, 2)).ToWords() == first) {
       return FieldError(
           access.token.empty() ? "tls_cert" : "token_file", "one for all agents",
-          absl::StrCat("lets one agent in: write ", kAgentInPath,
-                       " in the path where the agents' names differ, \"tls/{name}.pem\""));
+          absl::StrCat("must differ between agents, since it admits only one: write ", kAgentInPath,
+                       " for the agent's name in the path, as in \"tls/{name}.pem\""));
     }
   }
   return absl::OkStatus();

@@ -79,7 +79,7 @@ void AgentJobs::ObserveEntry(MonotonicTime now, const std::vector<const QueuedJo
       if (!live) End(now, absl::StrCat(job->state, InBrackets(job->reason)), entry, decisions);
     } else if (live && job->phase != JobPhase::kEnding && !stopping_) {
       Say(LogLevel::kWarning, entry.name,
-          absl::StrCat("job ", job->id, " is one too many; cancels it"), decisions);
+          absl::StrCat("cancels job ", job->id, ", which this agent does not need"), decisions);
       decisions.cancel.push_back(job->id);
     }
     const bool is_to_end = stopping_ || (entry.let_go && job->id == entry.job);
@@ -139,8 +139,8 @@ void AgentJobs::Fail(MonotonicTime now, const std::string& what, Entry& entry,
   if (entry.failures >= policy_.most_failures) {
     entry.given_up = what;
     Say(LogLevel::kError, entry.name,
-        absl::StrCat("is given up: ", entry.failures, " times in a row no job of it ran for ",
-                     SecondsText(policy_.settled_after), "; ", what),
+        absl::StrCat("is given up: in ", entry.failures, " tries in a row, no job ran for ",
+                     SecondsText(policy_.settled_after), "; the last: ", what),
         decisions);
     return;
   }

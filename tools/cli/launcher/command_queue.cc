@@ -50,7 +50,7 @@ absl::Status CheckHas(std::string_view field, const std::string& command, std::s
   if (command.empty()) {
     return FieldError(
         field, "",
-        absl::StrCat("must be given with --launcher command: a command with ", AbslView(name)));
+        absl::StrCat("must be a command with ", AbslView(name), ", since --launcher is command"));
   }
   if (command.find(name) != std::string::npos) return absl::OkStatus();
   return FieldError(field, command, absl::StrCat("must have ", AbslView(name)));
@@ -67,8 +67,8 @@ absl::StatusOr<std::string> JobIn(absl::string_view output) {
                                    [](unsigned char c) { return c > 0x20 && c != 0x7f; });
   if (is_word) return std::string(output);
   return absl::InternalError(
-      absl::StrCat("--submit printed \"", output.substr(0, kMostJobName),
-                   "\" in its last line; must be the job alone, as --status and --cancel take it"));
+      absl::StrCat("the last line that --submit printed is \"", output.substr(0, kMostJobName),
+                   "\"; must be the job alone, in the form that --status and --cancel take"));
 }
 
 }  // namespace
@@ -77,8 +77,8 @@ absl::Status Check(const QueueCommands& commands) {
   RETURN_IF_ERROR(CheckHas("submit", commands.submit, "{script}"));
   if (commands.status.empty()) {
     return FieldError("status", "",
-                      "must be given with --launcher command: a command that prints the states of "
-                      "{jobs}, or of more jobs");
+                      "must be a command that prints the states of at least {jobs}, since "
+                      "--launcher is command");
   }
   return CheckHas("cancel", commands.cancel, "{job}");
 }
@@ -120,7 +120,7 @@ absl::StatusOr<std::shared_ptr<const CommandQueue>> CommandQueue::Open(InputProg
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     return absl::FailedPreconditionError(
         absl::StrCat(kFolderFlag, " = ", commands.folder,
-                     ": another process keeps its agents there; give another --jobs-dir"));
+                     ": is in use by another process; give another --jobs-dir"));
   }
   return std::shared_ptr<const CommandQueue>(
       new CommandQueue(std::move(run), std::move(commands), std::move(lock)));

@@ -53,7 +53,7 @@ bool FleetJobs::Look() {
     answers_ = queue.ok();
     Say(answers_ ? LogLevel::kInfo : LogLevel::kWarning,
         absl::StrCat(world_.queue->name(),
-                     answers_ ? " answers again" : " does not say how the jobs are: ",
+                     answers_ ? " answers again" : " does not report the states of the jobs: ",
                      queue.status().ok() ? "" : queue.status().message()));
   }
   if (!queue.ok()) return false;
@@ -81,9 +81,9 @@ void FleetJobs::End() {
   const MonotonicTime until = world_.clock() + kEndWait;
   while (!Look() || agent_jobs_.live() > 0) {
     if (world_.clock() >= until) {
-      return Say(LogLevel::kWarning,
-                 absl::StrCat("leaves before ", agent_jobs_.live(), " of its jobs have ended; ",
-                              world_.queue->HowToList(), " shows them"));
+      return Say(LogLevel::kWarning, absl::StrCat("stops waiting for ", agent_jobs_.live(),
+                                                  " of its jobs, which have not ended (see ",
+                                                  world_.queue->HowToList(), ")"));
     }
     world_.sleep(kEndPoll);
   }

@@ -33,9 +33,10 @@ absl::Status CheckLabel(std::string_view field, const std::string& text, size_t 
       std::all_of(text.begin(), text.end(), is_inner)) {
     return absl::OkStatus();
   }
-  return FieldError(field, text,
-                    absl::StrCat("must be 1 to ", longest,
-                                 " small letters, digits and '-', which is not first or last"));
+  return FieldError(
+      field, text,
+      absl::StrCat("must be 1 to ", longest,
+                   " lower-case letters, digits and '-', and not begin or end with '-'"));
 }
 
 // Kubernetes expands variables in arguments, $(NAME), and reads $$ as $.
@@ -118,8 +119,9 @@ absl::Status Check(const AgentFleet& fleet, const KubernetesFlags& flags) {
   }
   if (!flags.secret.empty()) RETURN_IF_ERROR(CheckLabel("secret", flags.secret, kLongestLabel));
   if (fleet.devices.kind == planner::DeviceKind::kCuda && fleet.gpus_per_node == 0) {
-    return FieldError("gpus_per_node", fleet.gpus_per_node,
-                      "must be the GPUs of a node: without asking for them a pod sees none");
+    return FieldError(
+        "gpus_per_node", fleet.gpus_per_node,
+        "must be the number of GPUs of a node: a pod gets only the GPUs that it requests");
   }
   return absl::OkStatus();
 }

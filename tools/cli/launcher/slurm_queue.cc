@@ -67,7 +67,7 @@ absl::StatusOr<std::string> SlurmQueue::Submit(const AgentJobSpec& spec) const {
   // NUMBER, or NUMBER;CLUSTER.
   const std::vector<absl::string_view> parts = absl::StrSplit(said, absl::ByAnyChar(";\n"));
   if (IsJobNumber(parts.front())) return std::string(parts.front());
-  return absl::InternalError(absl::StrCat("sbatch named no job: ", said));
+  return absl::InternalError(absl::StrCat("sbatch printed no job number: ", said));
 }
 
 absl::StatusOr<std::vector<QueuedJob>> SlurmQueue::List(
@@ -83,7 +83,8 @@ absl::StatusOr<std::vector<QueuedJob>> SlurmQueue::List(
     const std::vector<std::string> cells =
         absl::StrSplit(line, absl::MaxSplits('|', kColumnCount - 1));
     if (cells.size() != kColumnCount || !IsJobNumber(cells[0])) {
-      return absl::InternalError(absl::StrCat("squeue said what it was not asked: ", line));
+      return absl::InternalError(
+          absl::StrCat("squeue printed a line in another format than it was asked for: ", line));
     }
     jobs.push_back({.id = cells[0],
                     .name = cells[4],

@@ -36,7 +36,7 @@ nlohmann::ordered_json ServerArguments(const ServerFlags& server) {
 
 absl::Status RunMcp(const McpFlags& flags, const CommandTree& tree, CommandContext& context) {
   if (flags.allow_sweeps && flags.server.empty()) {
-    return FieldError("allow_sweeps", "true", "needs --server: sweeps run on one");
+    return FieldError("allow_sweeps", "true", "needs --server, since sweeps run on a server");
   }
   McpOptions options = {.tree = tree,
                         .root = flags.root,
@@ -60,7 +60,7 @@ void AddMcpCommand(CLI::App& app, CommandTree tree, CommandContext& context) {
       "mcp", "Answer a coding agent over the Model Context Protocol, on standard input and output");
   command
       ->add_option("--root", flags->root,
-                   "Folder below which models and clusters of requests are read")
+                   "Folder below which requests may name files of models and clusters")
       ->capture_default_str()
       ->option_text("DIR");
   command->add_flag("--allow-sweeps", flags->allow_sweeps,

@@ -53,14 +53,14 @@ void Warn(const planner::Imported& imported, const planner::Framework& framework
     }
   }
   if (!rejected.empty()) {
-    err << "meshwright: --mine leaves aside what changes memory or time: "
+    err << "meshwright: --mine ignores settings that change memory or time: "
         << absl::StrJoin(rejected, ", ") << "; meshwright import --from "
         << std::string(framework.name) << " " << EscapeControls(path) << " says why\n";
   }
   const auto other = [&](const char* what, const std::string& said, const std::string& asked) {
     if (said.empty() || said == "0" || said == asked) return;
-    err << "meshwright: --mine: the file has " << what << said << ", the question " << asked
-        << ", which counts\n";
+    err << "meshwright: --mine: the file has " << what << said << "; the command uses " << asked
+        << "\n";
   };
   other("a batch of ", std::to_string(imported.global_batch),
         std::to_string(query.training.global_batch));
@@ -84,7 +84,7 @@ void WarnOfProfile(const std::string& option, const std::string& value,
   for (const planner::RunOption& row : planner::kRunOptions) {
     const std::string asked = row.text(query.training.options);
     if (row.name != option || asked == value) continue;
-    err << "meshwright: --mine: the file has " << option << "=" << value << ", the question "
+    err << "meshwright: --mine: the file has " << option << "=" << value << "; the command uses "
         << asked << "\n";
   }
 }
@@ -102,8 +102,8 @@ absl::StatusOr<MineFile> ReadMineFile(CommandContext& context, const std::string
   const planner::Framework* framework = FrameworkOf({mine, text}, asked);
   if (framework == nullptr) {
     return FieldError("mine", mine,
-                      "is no file whose framework is clear; --framework must be one that import "
-                      "--from takes");
+                      "does not show which framework it is for; --framework must name one that "
+                      "import --from takes");
   }
   planner::ImportQuestion question;
   question.files.push_back({mine, text});

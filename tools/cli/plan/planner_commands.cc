@@ -60,7 +60,9 @@ absl::Status CheckOneSize(const PlanFlags& flags) {
   const std::string sizes = flags.query.sizes;
   if (!flags.mine.empty()) {
     return FieldError("mine", flags.mine,
-                      "stands among the layouts of one size; --gpus is " + sizes);
+                      "must be absent unless --gpus is one size, among whose layouts it is ranked; "
+                      "--gpus is " +
+                          sizes);
   }
   return absl::OkStatus();
 }
@@ -121,7 +123,9 @@ absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
 // Prints the preset's own text, which is JSON whatever the format.
 absl::Status PrintPreset(const std::string& kind, const std::string& name,
                          CommandContext& context) {
-  if (kind == "agents") return FieldError("name", name, "only presets are printed by name");
+  if (kind == "agents") {
+    return FieldError("name", name, "must be absent for agents: only presets are printed by name");
+  }
   const std::string_view field = kind == "models"     ? "model"
                                  : kind == "clusters" ? "cluster"
                                                       : "framework";

@@ -29,21 +29,23 @@ namespace {
 constexpr double kTpeTimeoutS = 3600.0;
 
 constexpr char kReplayFooter[] = R"(
-The files are those of `meshwright validate --help`. Rows of one sweep and one global batch are the
-layouts that a sweep may run. The server's engine runs it as it would a new one, with these results
-in place of an agent's: after each the estimates of the others are corrected, and the layout runs
-next whose expected improvement on the best so far is largest. It sees of a row what it would see
-before the run, and of a row that it ran the outcome and the step time.
+The files are those of `meshwright validate --help`. The rows of one sweep and one global batch are
+the layouts that the sweep may run. The server's engine runs the sweep as it would run a new one,
+with the rows' results in place of agents' results: after each result it corrects the estimates of
+the other layouts, and next it runs the layout whose expected improvement on the best so far is
+largest. Before a row runs, the engine sees of it only what it would see of a layout before a trial;
+afterwards it sees the row's outcome and step time too.
 
 Per sweep:
-  trials, oom_trials        trials that it took until it stopped; of them, those out of memory
+  trials, oom_trials        trials until the sweep stopped; of them, those out of memory
   found_regret_points       best measured MFU of the sweep less that of the best trial, in points
-  trials_to_within_1_point  trials until the best was within 1 point; the same of two orders without
-                            feedback: the fastest predicted first, and the median of 200 at random;
-                            and, with --tpe, of Optuna's TPE (the median of 5 seeds)
-  related_results           with --relatives, an experiment: results of other sweeps that it began
-                            with. All sweeps are replayed without, and then each again with what the
-                            trials of the nearest others found, as a new sweep of a server is
+  trials_to_within_1_point  trials until the best was within 1 point; the same for two orders
+                            without feedback: the fastest predicted first, and at random (the median
+                            of 200); and, with --tpe, for Optuna's TPE (the median of 5 seeds)
+  related_results           with --relatives, an experiment: results of other sweeps that the sweep
+                            began with. Each sweep is replayed without such results, and then again
+                            with what the trials of the nearest other sweeps found, with which a new
+                            sweep on a server begins too
   trial_rows                rows in the order of the trials, counted from 0 over all files
 )";
 
@@ -201,7 +203,7 @@ void AddReplayCommand(CLI::App& app, CommandContext& context) {
                    "Replay only the sweep with this "
                    "name")
       ->option_text("NAME");
-  command->add_option("--trials", flags->policy.max_trials, "Trials of a sweep at most")
+  command->add_option("--trials", flags->policy.max_trials, "Most trials of a sweep")
       ->capture_default_str()
       ->option_text("N");
   command
@@ -216,8 +218,7 @@ void AddReplayCommand(CLI::App& app, CommandContext& context) {
       ->option_text("FILE.json...");
   command->add_flag(
       "--tpe", flags->tpe,
-      "Beside them the median trials of Optuna's TPE, where python3 has Optuna; takes "
-      "minutes");
+      "Also report the median trials of Optuna's TPE; needs Optuna in python3 and takes minutes");
   command->add_flag("--relatives", flags->relatives,
                     "Let each sweep begin with what trials of the other sweeps in the files found");
   flags->output.AddFormat(*command);

@@ -42,9 +42,9 @@ int64_t Scaling::NodesForLargeTrials(const SweepDemand& sweep, const EngineDeman
   const int64_t beside = RoundUp(std::max<int64_t>(sweep.devices - others, 0), node_.count);
   if (beside <= limits_.max_nodes) return beside;
   wanted.too_large.push_back(absl::StrCat(
-      "sweep ", sweep.sweep, " needs ", sweep.devices, " ", sweep.device_kind,
-      " devices at once: ", limits_.max_nodes, limits_.max_nodes == 1 ? " node" : " nodes", " of ",
-      node_.count, " (--max-nodes) and other agents with ", others, " are too few"));
+      "sweep ", sweep.sweep, " needs ", sweep.devices, " ", sweep.device_kind, " devices at once: ",
+      limits_.max_nodes, limits_.max_nodes == 1 ? " node" : " nodes", " of ", node_.count,
+      " devices (--max-nodes) and ", others, " devices of other agents are not enough"));
   return 0;
 }
 

@@ -41,17 +41,18 @@ bool IsEverywhere(const std::string& host) { return host == "0.0.0.0" || host ==
 // Checks that agents can connect and authenticate at all.
 absl::Status CheckReaches(const ServerEnd& server, const ServerAccess& access) {
   if (access.has_tls() && !server.has_tls) {
-    return FieldError("agent_tls_ca", "a file", "goes with a server that has --tls-cert");
+    return FieldError("agent_tls_ca", "a file", "must be absent unless the server has --tls-cert");
   }
   if (!server.has_tls) return absl::OkStatus();
   if (!access.has_tls()) {
     return FieldError("agent_tls_ca", "",
-                      "must name the CA of the certificate that --tls-cert names");
+                      "must name the CA that signed the certificate of --tls-cert");
   }
   if (access.token.empty() && access.certificate.empty()) {
-    return FieldError("agent_token_file", "",
-                      "must name the agents' tokens, \"tokens/{name}\", or --agent-tls-cert and "
-                      "--agent-tls-key their certificates: the server asks who they are");
+    return FieldError(
+        "agent_token_file", "",
+        "must name the agents' tokens, as in \"tokens/{name}\", unless --agent-tls-cert and "
+        "--agent-tls-key name their certificates: the server authenticates agents");
   }
   if (access.token.empty() && !server.takes_certificates) {
     return FieldError("agent_tls_cert", "a file",
@@ -63,12 +64,11 @@ absl::Status CheckReaches(const ServerEnd& server, const ServerAccess& access) {
 }  // namespace
 
 void ScalingFlags::Add(CLI::App& command, const CommandContext& context) {
-  command_line::TakeWords(
-      command.add_option(
-          "--launcher", launcher_,
-          "Bring agents up while trials wait for them: Slurm gives out the nodes, or "
-          "any queue that --submit, --status and --cancel reach"),
-      {kSlurm, kCommand});
+  command_line::TakeWords(command.add_option("--launcher", launcher_,
+                                             "Start agents while trials wait for them, on nodes of "
+                                             "Slurm, or of any queue that --submit, "
+                                             "--status and --cancel reach"),
+                          {kSlurm, kCommand});
   const auto keep = [this](const std::vector<CLI::Option*>& options) {
     options_.insert(options_.end(), options.begin(), options.end());
   };
@@ -87,11 +87,12 @@ void ScalingFlags::Add(CLI::App& command, const CommandContext& context) {
                         "With --launcher: seconds without a trial after which an agent is let go")
             ->capture_default_str()
             ->option_text("S")});
-  keep(server_.AddForAgents(command,
-                            "With --launcher: where its agents reach this server, port 0 for "
-                            "its own; {name} in the paths "
-                            "of the next four stands for the agent's name; default: --listen",
-                            context));
+  keep(server_.AddForAgents(
+      command,
+      "With --launcher: address at which its agents reach this server; port 0 stands "
+      "for the server's own port; {name} in the paths of the next four flags "
+      "stands for the agent's name; default: --listen",
+      context));
   keep(AddAgentFlags(command, fleet_));
   keep(AddSlurmFlags(command, job_, poll_s_));
   keep(AddQueueFlags(command, commands_));

@@ -107,7 +107,7 @@ std::string OriginText(const v1::Trial& trial) {
 
 void PrintText(const std::vector<v1::Trial>& trials, const TextStyle& style, std::ostream& out) {
   if (trials.empty()) {
-    out << "No trial has a result for which this holds.\n";
+    out << "No trial with a result was found.\n";
     return;
   }
   const bool any_imported = std::any_of(trials.begin(), trials.end(),
@@ -180,7 +180,9 @@ void AddHistoryCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--order-by", flags->order_by, "Highest MFU or shortest step first; default mfu")
       ->check(CLI::IsMember({"mfu", "step_s"}, CLI::ignore_case).description(""))
       ->option_text("mfu|step_s");
-  command->add_option("--limit", flags->limit, "How many; 0 for all; default 10, and all as csv")
+  command
+      ->add_option("--limit", flags->limit,
+                   "Most trials to list; 0 lists all; default 10, or all as csv")
       ->option_text("N");
   command_line::AddEnumOption<HistoryFormat>(*command, "--format", flags->format,
                                              "How the answer is printed",

@@ -50,9 +50,9 @@ void VisitFields(const PastTrialText& text, Visitor& visit) {
   visit({"outcome", "State that it ended in"}, StateName(trial.state()));
   visit(planner::NullUnless(figures.has_mfu(),
                             {"mfu",
-                             "PaLM definition, a fraction of the cluster's peak; of a run from "
-                             "elsewhere without a step time as its file says; null where neither "
-                             "is known"}),
+                             "PaLM definition, a fraction of the cluster's peak; for a run from "
+                             "elsewhere without a step time, the value that its file states; null "
+                             "where neither is known"}),
         figures.mfu());
   visit(planner::NullUnless(figures.has_step_s(), {"step_s", "Median step time, seconds"}),
         figures.step_s());

@@ -164,7 +164,7 @@ absl::StatusOr<v1::TellTrialRequest> ReadTell(const TellFlags& flags, const std:
     ASSIGN_OR_RETURN(*request.mutable_result(), ReadResult(flags));
   } else {
     return FieldError("outcome", "(absent)",
-                      "must be ok, oom or failed, or --renew or --give-back must be there");
+                      "must be ok, oom or failed, unless --renew or --give-back is given");
   }
   return request;
 }

@@ -67,7 +67,7 @@ std::string PartOf(const std::string& field) { return field.substr(0, field.find
 
 void PrintDifferences(const SweepComparison& found, std::ostream& out) {
   if (found.differences.empty()) {
-    out << "They ask for the same, and workers of one version on the same hosts measured it.\n\n";
+    out << "The requests are the same, and workers of one version on the same hosts ran them.\n\n";
     return;
   }
   Table table({"what differs", found.a, found.b});

@@ -120,8 +120,8 @@ template <planner::ConstOr<FieldDifference> D, typename Visitor>
 void VisitFields(D& difference, Visitor& visit) {
   visit({"field", "Path of the field: model, training, cluster, request or worker first"},
         difference.field);
-  visit({"a", "As the request has it; null where it has none"}, difference.a);
-  visit({"b", "As the request has it; null where it has none"}, difference.b);
+  visit({"a", "Value in A's request; null where the request has none"}, difference.a);
+  visit({"b", "Value in B's request; null where the request has none"}, difference.b);
 }
 
 template <planner::ConstOr<ComparedTrial> T, typename Visitor>
@@ -130,11 +130,12 @@ void VisitFields(T& trial, Visitor& visit) {
   visit({"layout", "Text form of the layout"}, trial.layout);
   visit(planner::Among(kEndedByItself, {"outcome", "State that it ended in"}), trial.outcome);
   visit(planner::OrNull({"step_s", "Median of the measured steps, seconds"}), trial.step_s);
-  visit(planner::OrNull({"step_low_s",
-                         "Where the median lies at least with a probability of 95 %, seconds; null "
-                         "where too few steps were timed"}),
-        trial.step_low_s);
-  visit(planner::OrNull({"step_high_s", "And at most, seconds"}), trial.step_high_s);
+  visit(
+      planner::OrNull({"step_low_s",
+                       "Lower end of the 95 % interval of the median, seconds; null where too few "
+                       "steps were timed"}),
+      trial.step_low_s);
+  visit(planner::OrNull({"step_high_s", "Upper end of that interval, seconds"}), trial.step_high_s);
   visit(planner::OrNull(
             {"mfu", "PaLM definition, a fraction of the peak of its own sweep's cluster"}),
         trial.mfu);
@@ -151,10 +152,10 @@ void VisitFields(C& change, Visitor& visit) {
          "a step); below 0 where B is faster"},
         change.change);
   visit(planner::OrNull({"change_low",
-                         "The least that it is where the medians lie anywhere in their intervals; "
-                         "null where one has none"}),
+                         "Least change if both medians are inside their 95 % intervals; null where "
+                         "one has no interval"}),
         change.low);
-  visit(planner::OrNull({"change_high", "And the most"}), change.high);
+  visit(planner::OrNull({"change_high", "Largest such change"}), change.high);
   visit({"noise",
          "Whether the change is outside the noise: the intervals do not overlap, they do, one of "
          "them is not known, or both have the result of one run"},
@@ -172,30 +173,30 @@ void VisitFields(P& pair, Visitor& visit) {
 
 template <planner::ConstOr<OnlyThere> O, typename Visitor>
 void VisitFields(O& only, Visitor& visit) {
-  visit({"layouts", "How many"}, only.layouts);
+  visit({"layouts", "Number of these layouts"}, only.layouts);
   visit({"by_outcome", "Counts by the state that they ended in"}, only.by_outcome);
   visit(planner::OrNull({"best", "The fastest of them; null where none was measured"}), only.best);
 }
 
 template <planner::ConstOr<PairCounts> C, typename Visitor>
 void VisitFields(C& counts, Visitor& visit) {
-  visit({"faster", "In B, outside the noise"}, counts.faster);
-  visit({"slower", "In B, outside the noise"}, counts.slower);
-  visit({"within_noise", "Not told apart"}, counts.within_noise);
-  visit({"unknown", "Where too few steps were timed to tell"}, counts.unknown);
-  visit({"same_run", "Of which both have the result of one run"}, counts.same_run);
-  visit({"outcome_changed", "That ended in another state"}, counts.outcome_changed);
+  visit({"faster", "Layouts that are faster in B, outside the noise"}, counts.faster);
+  visit({"slower", "Layouts that are slower in B, outside the noise"}, counts.slower);
+  visit({"within_noise", "Layouts whose change is within the noise"}, counts.within_noise);
+  visit({"unknown", "Layouts of which too few steps were timed to tell"}, counts.unknown);
+  visit({"same_run", "Layouts for which both sweeps have the result of one run"}, counts.same_run);
+  visit({"outcome_changed", "Layouts that ended in different states"}, counts.outcome_changed);
   visit(planner::OrNull(
             {"mean_change",
-             "Geometric mean of the changes, without those of one run; null where there is none"}),
+             "Geometric mean of the changes, without those of same_run; null where there is none"}),
         counts.mean_change);
 }
 
 template <planner::ConstOr<SweepComparison> C, typename Visitor>
 void VisitFields(C& comparison, Visitor& visit) {
-  visit({"a", "Name of the sweep that is held against"}, comparison.a);
-  visit({"b", "Name of the other"}, comparison.b);
-  visit({"differences", "Fields of the requests, and of what measured them, that are not the same"},
+  visit({"a", "Name of the first sweep, with which B is compared"}, comparison.a);
+  visit({"b", "Name of the second sweep"}, comparison.b);
+  visit({"differences", "Fields in which the requests, or the workers that measured, differ"},
         comparison.differences);
   visit(planner::OrNull({"best_a", "The fastest trial of A; null where none was measured"}),
         comparison.best_a);
@@ -209,8 +210,8 @@ void VisitFields(C& comparison, Visitor& visit) {
   visit({"both", "Layouts that ended by themselves in both, those that gained most first"},
         comparison.both);
   visit({"only_a", "Layouts that ended by themselves in A alone"}, comparison.only_a);
-  visit({"only_b", "The same of B"}, comparison.only_b);
-  visit({"notes", "What to know before the numbers are believed"}, comparison.notes);
+  visit({"only_b", "Layouts that ended by themselves in B alone"}, comparison.only_b);
+  visit({"notes", "Caveats about the numbers, one sentence each"}, comparison.notes);
 }
 
 }  // namespace meshwright::cli

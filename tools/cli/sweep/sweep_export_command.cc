@@ -19,7 +19,8 @@ constexpr char kExportFooter[] = R"(
 One line per trial that has a result of its own, in the columns of `meshwright validate --help`; trials
 that were cancelled, have not ended or have the result of an earlier sweep are left out.
 
-They are what `meshwright calibrate` fits to: with --framework meshwright, for the worker ran them.)";
+`meshwright calibrate` can fit profiles to these rows. Give it as --framework what their column
+`framework` names: meshwright, if Meshwright's own worker ran the trials.)";
 
 struct SweepExportFlags {
   OutputFlags output;  // errors are reported as text

@@ -105,7 +105,7 @@ struct StartedText {
 template <typename Visitor>
 void VisitFields(const StartedText& started, Visitor& visit) {
   visit(planner::Inside("sweep"), started.sweep);
-  visit({"notes", "What the reader should know, one sentence each; of one that begins"},
+  visit({"notes", "What the reader should know, one sentence each; only for a sweep that begins"},
         started.notes);
 }
 
@@ -159,11 +159,12 @@ void VisitComparison(const TrialText& text, Visitor& visit) {
   visit(planner::NullUnless(
             has_interval,
             planner::OnlyInText({"step_low_s",
-                                 "Where the median lies at least with a probability of 95 %, "
-                                 "seconds; null where too few steps were timed"})),
+                                 "Lower end of the 95 % interval of the median, seconds; null "
+                                 "where too few steps were timed"})),
         step.low_s());
-  visit(planner::NullUnless(has_interval,
-                            planner::OnlyInText({"step_high_s", "And at most, seconds"})),
+  visit(planner::NullUnless(
+            has_interval,
+            planner::OnlyInText({"step_high_s", "Upper end of that interval, seconds"})),
         step.high_s());
   of({"mfu", "PaLM definition, a fraction of peak_flops"},
      [](const ComparedStep& compared) { return compared.mfu; });
@@ -215,8 +216,8 @@ void VisitFields(const ShownSweepText& shown, Visitor& visit) {
   visit({"sweep", "The sweep"}, shown.sweep);
   visit(planner::OrNull(planner::Open(
             {"request",
-             "The request that made it, under one key that says which: create_sweep or "
-             "rerun_sweep; null where it was not kept"})),
+             "The request that made the sweep, under the key create_sweep or rerun_sweep; null "
+             "where it was not kept"})),
         shown.request);
   visit({"peak_flops", "FLOP/s of a rank that every MFU of the sweep is a share of"},
         shown.peak_flops);

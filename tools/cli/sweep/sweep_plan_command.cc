@@ -56,7 +56,7 @@ void PrintPlan(const v1::SweepPlan& plan, const TextStyle& style, std::ostream& 
   }
   const std::vector<const v1::Candidate*> left = LeftByGain(plan);
   if (left.empty()) return;
-  out << "\nLayouts that did not run, what is believed of them since trials did:\n";
+  out << "\nLayouts that have not run, as estimated after the trials so far:\n";
   Table table({"#", "layout", "predicted", "believed", "within", "out of memory", "expected gain"});
   for (size_t i = 0; i < std::min(left.size(), kMostRows); ++i) {
     const v1::Candidate& candidate = *left[i];
@@ -96,7 +96,7 @@ void AddSweepPlanCommand(CLI::App& group, CommandContext& context) {
   flags->output.AddFormat(*plan);
   flags->output.AddLong(*plan);
   plan->add_option("name", flags->name, "Name of the sweep")->required()->option_text("NAME");
-  plan->add_option("--trials", flags->trials, "How many trials ahead")
+  plan->add_option("--trials", flags->trials, "Number of trials to look ahead")
       ->capture_default_str()
       ->option_text("N");
   command_line::AddExample(*plan, "meshwright sweep plan tinystories-15m-1");

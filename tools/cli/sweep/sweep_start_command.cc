@@ -203,9 +203,9 @@ void AddNewSweepFlags(CLI::App& command, std::string& name, bool& watch) {
 void AddSweepStartCommand(CLI::App& group, CommandContext& context) {
   auto flags = std::make_shared<StartFlags>();
   flags->query.framework = kWorkersProfile;
-  CLI::App* start =
-      AddSweepAction(group, context, "start",
-                     "Run layouts of a search as trials until no other is worth one", flags, Start);
+  CLI::App* start = AddSweepAction(
+      group, context, "start",
+      "Run layouts of a search as trials until no other layout is worth a trial", flags, Start);
   flags->output.AddFormat(*start);
   flags->query.AddModel(*start);
   flags->query.AddCluster(*start);

@@ -71,7 +71,7 @@ void PrintBelief(const Explained& explained, std::ostream& out) {
     return;
   }
   if (candidate.oom_probability() >= planner::TrialPolicyOptions().most_oom_probability) {
-    out << "it does not run while it rather runs out of memory than not\n";
+    out << "it does not run while it is more likely than not to run out of memory\n";
     return;
   }
   const v1::NextTrial& next = explained.plan.trials(0);

@@ -38,7 +38,7 @@ std::string RoleText(const db::TokenRecord& token) { return std::string(db::Role
 absl::StatusOr<std::unique_ptr<db::TokenStore>> OpenThere(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
-    return FieldError("db", path, "must be the database of a server: there is no such file");
+    return FieldError("db", path, "must be the database of a server, and this file does not exist");
   }
   return db::TokenStore::Open(path);
 }
@@ -50,8 +50,9 @@ absl::StatusOr<db::TokenRecord> ReadFlags(const TokenFlags& flags) {
   token.create_time = absl::Now();
   if (token.role == db::Role::kAgent) {
     if (flags.agent.empty()) {
-      return FieldError("agent", flags.agent,
-                        "must name the agent that the token is for; it can register no other");
+      return FieldError(
+          "agent", flags.agent,
+          "must name the agent that the token is for; the token can register no other agent");
     }
     RETURN_IF_ERROR(WithField(CheckAgentName(flags.agent), "agent"));
   } else if (!flags.agent.empty()) {
@@ -162,11 +163,13 @@ void AddTokenCommand(CLI::App& app, CommandContext& context) {
       ->required();
   command
       ->add_option("--name", create->name,
-                   "What events call its bearer; default: the agent's name, or the role's")
+                   "Name of the token, which events show; default: the agent's name, or the role's")
       ->option_text("NAME");
-  command->add_option("--agent", create->agent, "Name of the agent that it is for")
+  command->add_option("--agent", create->agent, "Name of the agent that the token is for")
       ->option_text("NAME");
-  command->add_option("--expires", create->expires, "Time after which it counts no more, as 30d")
+  command
+      ->add_option("--expires", create->expires,
+                   "Time after which the token stops being valid, such as 30d")
       ->option_text("TIME");
   command_line::AddExample(*command,
                            "meshwright token create --db sweeps.db --role agent --agent node-1");

@@ -26,13 +26,14 @@ void VisitFields(const TokenText& text, Visitor& visit) {
   const auto time = [&](planner::Field field, const std::optional<absl::Time>& at) {
     visit(planner::NullUnless(at.has_value(), field), at ? TimeText(*at) : std::string());
   };
-  visit({"name", "What events call its bearer"}, token.name);
+  visit({"name", "Name of the token, which events show"}, token.name);
   visit({"role", "What its bearer may do"}, token.role, db::kRoleNames);
-  visit(planner::NullUnless(!token.agent.empty(),
-                            {"agent", "Name of the agent that it is for; null for other roles"}),
+  visit(planner::NullUnless(
+            !token.agent.empty(),
+            {"agent", "Name of the agent that the token is for; null for other roles"}),
         token.agent);
   visit({"create_time", "When it was made, RFC 3339, UTC"}, TimeText(token.create_time));
-  time({"expire_time", "From when on it counts no more; null for never"}, token.expire_time);
+  time({"expire_time", "When the token stops being valid; null for never"}, token.expire_time);
   time({"revoke_time", "When it was revoked; null where it was not"}, token.revoke_time);
 }
 
@@ -62,7 +63,7 @@ struct RevokedText {
 
 template <typename Visitor>
 void VisitFields(const RevokedText& text, Visitor& visit) {
-  visit({"revoked", "Name of the token that counts no more"}, text.revoked);
+  visit({"revoked", "Name of the token that was revoked"}, text.revoked);
 }
 
 }  // namespace meshwright::cli

@@ -218,7 +218,8 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   if (runner) resolved.query.framework = runner->runner.framework;
   if (resolved.query.cluster.empty()) {
     if (flags.slice) {
-      return FieldError("cluster", "", "a slice trial needs the cluster that the layout is for");
+      return FieldError("cluster", "",
+                        "must name the cluster that the layout is for, since --slice is given");
     }
     resolved.query.cluster = devices.kind == planner::DeviceKind::kCpu ? "local-cpu" : "h100";
   }

@@ -89,16 +89,16 @@ void PrintCommunication(const std::vector<trial::RankResult>& ranks, std::ostrea
 std::string_view ReasonSentence(trial::StopReason reason) {
   switch (reason) {
     case trial::StopReason::kTight:
-      return "the median is known";
+      return "the median is known precisely enough";
     case trial::StopReason::kBeaten:
-      return "the median is beyond doubt above the best one known";
+      return "the median is significantly above the best median known";
     case trial::StopReason::kMostTime:
-      return "no time for more";
+      return "the time for steps is used up";
     case trial::StopReason::kSteps:
     case trial::StopReason::kNone:
       break;
   }
-  return "as many as were allowed";
+  return "all steps that were allowed";
 }
 
 void PrintSteps(const trial::TrialResult& result, std::ostream& out) {

@@ -33,20 +33,21 @@ std::string DescribeFiles() {
       "The files hold one run per line under a header that names the columns, in any order: ",
       absl::StrJoin(planner::MeasurementColumnNames(), ", "),
       ". An empty cell is unknown; outcome is ok, oom or error. A row whose model is a preset's "
-      "name "
-      "(meshwright list models), however spelt, needs no shape; an empty vocabulary is that of the "
-      "model's family, an empty micro-batch the fastest that the planner expects to fit, and an "
-      "empty gbs, of a row without pipeline and speed, one micro-batch a rank. Experts of a model "
-      "that is no preset stand in the notes: experts=8;top_k=2;moe_ffn=2048. So may a run's "
-      "options, as loss=chunked:8, whose columns go before notes and take what their flags take.");
+      "name (meshwright list models), however spelt, needs no shape. An empty vocabulary means "
+      "that of the model's family, and an empty micro-batch means the fastest that the planner "
+      "expects to fit. An empty gbs, in a row without pipeline and speed, means one micro-batch a "
+      "rank. Experts of a model that is no preset stand in the notes: "
+      "experts=8;top_k=2;moe_ffn=2048. A run's options may stand there too, as loss=chunked:8; "
+      "their own columns go before the notes and take what their flags take.");
 }
 
 constexpr char kValidateFooter[] = R"(
 
-Each row is predicted with the cluster whose GPU name begins `gpu`, nvidia-smi's names too, and the
-profile that `framework` names (empty: megatron). A row that can't be modelled stays in the list, with
-the reason; one with a cell that can't be read or holds what no run can have (a negative time) is
-listed with its line. Where no row at all could be modelled the exit code is 3.
+Each row is predicted with the cluster that has a GPU name with which the row's `gpu` begins
+(nvidia-smi's names count too), and with the profile that `framework` names (empty: megatron). A row
+that can't be modelled stays in the list, with the reason. A row with a cell that can't be read, or
+that holds what no run can have (a negative time), is listed with its line. If no row at all could
+be modelled, the exit code is 3.
 
 Per sweep and in total:
   oom_caught, oom_missed    runs that ran out of memory, at or above and below 80 % of the device
@@ -154,10 +155,11 @@ void AddValidateCommand(CLI::App& app, CommandContext& context) {
                    "where rows are matched")
       ->option_text("FILE.json...");
   command
-      ->add_option("--measured-first", flags->measured_first,
-                   "Give each sweep (rows of one sweep, model, batch and number of GPUs) the "
-                   "results of the N rows that the planner would run first, and correct its other "
-                   "rows by them; the errors are those of the others")
+      ->add_option(
+          "--measured-first", flags->measured_first,
+          "Give each sweep (rows of one sweep, model, batch and number of GPUs) the results of "
+          "the N rows that the planner would run first, and correct the estimates of its "
+          "other rows by them; the errors are then those of the other rows")
       ->check(CLI::Range(int64_t{1}, int64_t{100}).description(""))
       ->option_text("N");
   command

@@ -813,8 +813,8 @@ class Trial(TypedDict):
     rank: Place by measured step, from 1; null where none was measured
     rank_shared: Whether another trial's step is not told apart from it
     step_s: Median of the measured steps, seconds
-    step_low_s: Where the median lies at least with a probability of 95 %, seconds; null where too few steps were timed
-    step_high_s: And at most, seconds
+    step_low_s: Lower end of the 95 % interval of the median, seconds; null where too few steps were timed
+    step_high_s: Upper end of that interval, seconds
     mfu: PaLM definition, a fraction of peak_flops
     mfu_causal: Megatron-LM definition, a fraction of peak_flops
     mfu_note: Why one is above 1
@@ -881,8 +881,8 @@ class ComparedTrial(TypedDict):
     layout: Text form of the layout
     outcome: State that it ended in
     step_s: Median of the measured steps, seconds
-    step_low_s: Where the median lies at least with a probability of 95 %, seconds; null where too few steps were timed
-    step_high_s: And at most, seconds
+    step_low_s: Lower end of the 95 % interval of the median, seconds; null where too few steps were timed
+    step_high_s: Upper end of that interval, seconds
     mfu: PaLM definition, a fraction of the peak of its own sweep's cluster
     reused_from: Sweep and number of the trial whose result it has; null for one that ran itself
     """
@@ -902,8 +902,8 @@ class TimeChange(TypedDict):
 
     change: From A to B, a share of A's time per token (the step time where both have as many tokens a step); below 0
         where B is faster
-    change_low: The least that it is where the medians lie anywhere in their intervals; null where one has none
-    change_high: And the most
+    change_low: Least change if both medians are inside their 95 % intervals; null where one has no interval
+    change_high: Largest such change
     noise: Whether the change is outside the noise: the intervals do not overlap, they do, one of them is not known, or
         both have the result of one run
     """
@@ -917,7 +917,7 @@ class TimeChange(TypedDict):
 class OnlyThere(TypedDict):
     """Layouts that ended by themselves in one of two sweeps alone.
 
-    layouts: How many
+    layouts: Number of these layouts
     by_outcome: Counts by the state that they ended in
     best: The fastest of them; null where none was measured
     """
@@ -930,9 +930,9 @@ class OnlyThere(TypedDict):
 class _CalibrationConstants(TypedDict):
     """Keys that are always there.
 
-    prior: Where the fit starts
+    prior: Value at which the fit starts
     prior_sigma: Standard deviation of its logarithm
-    value: What was fitted
+    value: Fitted value
     sigma: Standard deviation of its logarithm
     """
 
@@ -945,7 +945,7 @@ class _CalibrationConstants(TypedDict):
 class CalibrationConstants(_CalibrationConstants, total=False):
     """CalibrationConstants.
 
-    at_bound: The data ask for more than is physical
+    at_bound: Whether the fit stopped at the bound of what is physical
     """
 
     at_bound: bool
@@ -956,10 +956,10 @@ class _Calibration(TypedDict):
 
     command: Command that made it; empty where it was not fitted
     rows: Measured steps that were used
-    sources: Who measured them
+    sources: Who measured these steps
     median_error: Median of |predicted / measured - 1|
     mean_error: Mean of |predicted / measured - 1|
-    constants: By name of the constant
+    constants: Fitted constants, by name
     """
 
     command: str
@@ -982,11 +982,12 @@ class Calibration(_Calibration, total=False):
 class _Link(TypedDict):
     """Keys that are always there.
 
-    bytes_per_s: Of one device, one way, as the data sheet has it, bytes per second
-    efficiency: Share of it that large messages reach
-    hop_latency_s: One step of a ring, seconds; with NCCL what an interface adds to the library's own
-    step_overhead_s: What a step of a ring costs the host where the ring leaves a node, seconds: no step is shorter
-    base_latency_s: Start of a collective, seconds
+    bytes_per_s: Bandwidth of one device, one way, from the data sheet, bytes per second
+    efficiency: Share of bytes_per_s that large messages reach
+    hop_latency_s: Latency of one step of a ring, seconds; with NCCL the latency that a network interface adds to
+        NCCL's own
+    step_overhead_s: Host time of one step of a ring that leaves a node, seconds; no such step is shorter
+    base_latency_s: Time to start a collective, seconds
     """
 
     bytes_per_s: float
@@ -999,10 +1000,10 @@ class _Link(TypedDict):
 class Link(_Link, total=False):
     """A link as one rank sees it.
 
-    pair_bytes_per_s: Between two devices that a bridge joins, one way, bytes per second; absent where there are no
-        bridges
-    mesh: Whether each device has a link of its own to every other one of its node, so that a group reaches the links
-        between its ranks alone; absent where a switch joins them
+    pair_bytes_per_s: Bandwidth between two devices that a bridge joins, one way, bytes per second; absent where there
+        are no bridges
+    mesh: Whether each device has a separate link to every other device of its node, so that a group uses only the
+        links among its ranks; absent where a switch joins the devices
     """
 
     pair_bytes_per_s: float
@@ -1027,28 +1028,28 @@ class _ClusterDevice(TypedDict):
 
     name: Name of the device
     peak_fp32_flops: FLOP/s
-    memory_bytes: As the driver reports it, bytes
-    memory_bytes_per_s: Data sheet, bytes per second
+    memory_bytes: Memory that the driver reports, bytes
+    memory_bytes_per_s: Bandwidth of device memory, from the data sheet, bytes per second
     memory_efficiency: Share of memory_bytes_per_s that is reached
     matmul_efficiency: Share of the peak that a large matmul reaches
-    matmul_half_k: Inner dimension at which a matmul reaches half of that
+    matmul_half_k: Inner dimension at which a matmul reaches half of matmul_efficiency
     matmul_limit: Largest share of the peak that a matmul benchmark reaches
     attention_efficiency: Share of the peak that causal attention reaches
-    attention_half_seq: Sequence length at which it reaches half of that
+    attention_half_seq: Sequence length at which causal attention reaches half of attention_efficiency
     flash1_ratio: Rate over FlashAttention-2's; 0 where it does not run
     flash3_ratio: Rate over FlashAttention-2's; 0 where it does not run
     flash4_ratio: Rate over FlashAttention-2's; 0 where it does not run
     cudnn_ratio: Rate over FlashAttention-2's; 0 where it does not run
     straggler_sigma: Spread of device speeds, a share
     step_time_sigma: Spread of measured over predicted step times
-    kernel_launch_s: Host time of one kernel, seconds; 4.5 us by default
-    compute_units: Units that tiles are spread over
+    kernel_launch_s: Host time to launch one kernel, seconds; 4.5 us by default
+    compute_units: Compute units over which the tiles of a matmul are spread
     tile_m: Rows of an output tile
     tile_n: Columns of an output tile
     context_bytes: Device context and libraries, bytes; 1 GiB by default
     communicator_bytes: Buffers of one communicator, bytes; 512 MiB by default
-    point_to_point_communicator_bytes: Of one that only passes messages, bytes
-    matmul_workspace_bytes: What matmuls' library holds, bytes; cuBLAS's by default
+    point_to_point_communicator_bytes: Buffers of a communicator that only passes point-to-point messages, bytes
+    matmul_workspace_bytes: Workspace that the matmul library holds, bytes; cuBLAS's by default
     """
 
     name: str
@@ -1080,7 +1081,7 @@ class _ClusterDevice(TypedDict):
 class ClusterDevice(_ClusterDevice, total=False):
     """One device.
 
-    peak_fp16_flops: Dense, FLOP/s; absent where they run at bf16's rate
+    peak_fp16_flops: Dense, FLOP/s; absent where fp16 products run at bf16's rate
     peak_bf16_flops: Dense, FLOP/s; absent where it has no bf16 products
     peak_tf32_flops: Dense, FLOP/s; absent where it has none
     peak_fp8_flops: Dense, FLOP/s; absent where it has none
@@ -1100,14 +1101,14 @@ class ClusterDevice(_ClusterDevice, total=False):
 
 
 class ClusterHost(TypedDict):
-    """The host of a node's devices; only where something is said of it.
+    """The host of a node's devices; absent where nothing is known of it.
 
-    link_bytes_per_s: Between one device and the host, one way, bytes per second; 0 where nobody said
-    link_efficiency: Share of it that copies from pinned memory reach
-    memory_bytes: Of a node, bytes; 0 where nobody said
-    memory_bytes_per_s: Of a node, bytes per second; 0 where nobody said
-    update_efficiency: Share of it that an optimizer's update on the node's processors reaches
-    operator_s: In which one process of the host issues an operator of Megatron-Core without CUDA graphs, seconds
+    link_bytes_per_s: Bandwidth between one device and the host, one way, bytes per second; 0 where unknown
+    link_efficiency: Share of link_bytes_per_s that copies from pinned memory reach
+    memory_bytes: Host memory of a node, bytes; 0 where unknown
+    memory_bytes_per_s: Bandwidth of a node's host memory, bytes per second; 0 where unknown
+    update_efficiency: Share of memory_bytes_per_s that an optimizer's update on the node's processors reaches
+    operator_s: Time in which one process of the host issues an operator of Megatron-Core without CUDA graphs, seconds
     source: Where the figures come from
     """
 
@@ -1121,11 +1122,11 @@ class ClusterHost(TypedDict):
 
 
 class ClusterPower(TypedDict):
-    """What a device draws by what it does; only where something is said of it.
+    """Power of a device in each of its states; absent where unknown.
 
-    compute_w: While its kernels compute, watts
-    exposed_w: While it waits for exposed communication, watts
-    idle_w: Idle, watts
+    compute_w: Power of a device while its kernels compute, watts
+    exposed_w: Power of a device while it waits for exposed communication, watts
+    idle_w: Power of an idle device, watts
     source: Where the figures come from
     """
 
@@ -1138,8 +1139,8 @@ class ClusterPower(TypedDict):
 class _ClusterFingerprint(TypedDict):
     """Keys that are always there.
 
-    device: As the driver reports it
-    date: Of the measurement, YYYY-MM-DD
+    device: Name of the device that the driver reports
+    date: Date of the measurement, YYYY-MM-DD
     command: Command that wrote the figures
     """
 
@@ -1176,7 +1177,7 @@ class _Cluster(TypedDict):
     scale_out: The link between nodes
     physical_cores: Cores that the ranks of a node share; 0 where each device computes on its own
     source: Where the figures come from
-    rests_on: What they rest on
+    rests_on: Evidence that the figures rest on
     """
 
     name: str
@@ -1195,11 +1196,11 @@ class _Cluster(TypedDict):
 class Cluster(_Cluster, total=False):
     """A cluster file, which --cluster takes.
 
-    rows: Conditions of measured rows that are of this cluster whatever their GPU is called, such as "source = SimuMax;
-        gpu = B200"; absent where there are none
-    nodes: How many there are; absent where nobody said
-    host: The host of a node's devices; only where something is said of it
-    power: What a device draws by what it does; only where something is said of it
+    rows: Conditions on measured rows that belong to this cluster whatever their GPU is called, such as "source =
+        SimuMax; gpu = B200"; absent where there are none
+    nodes: Number of nodes; absent where unknown
+    host: The host of a node's devices; absent where nothing is known of it
+    power: Power of a device in each of its states; absent where unknown
     unmeasured: Parts whose figures differ from those of the preset that it is based on; absent where none does
     fingerprint: Where its figures were measured; absent where they were not measured on one machine
     calibrated_from: Preset whose figures a benchmark or a fit replaced; absent where there is none
@@ -1233,7 +1234,7 @@ class RefusalValues(TypedDict):
     """RefusalValues.
 
     value: The value
-    rows: How many
+    rows: Number of rows
     """
 
     value: str
@@ -1243,9 +1244,9 @@ class RefusalValues(TypedDict):
 class Refusal(TypedDict):
     """Why rows could be read and not modelled.
 
-    cause: Why
-    rows: How many
-    values: Rows by the value that they have there
+    cause: Cause for which the rows were refused
+    rows: Number of rows
+    values: Refused values, or sentences on a broken rule, each with its number of rows
     """
 
     cause: str
@@ -1273,7 +1274,7 @@ class BenchmarkAnswerBenchmarkMatmuls(TypedDict):
     m: Rows
     n: Columns
     k: Inner dimension
-    ranks: Ranks at once
+    ranks: Ranks that run simultaneously
     median_s: Median of the windows, seconds of one operation
     best_s: Best of the windows, seconds
     """
@@ -1290,8 +1291,8 @@ class BenchmarkAnswerBenchmarkMatmuls(TypedDict):
 class BenchmarkAnswerBenchmarkCopies(TypedDict):
     """BenchmarkAnswerBenchmarkCopies.
 
-    bytes: Read, and written, bytes
-    ranks: Ranks at once
+    bytes: Bytes that the copy reads, and writes
+    ranks: Ranks that run simultaneously
     median_s: Median of the windows, seconds of one operation
     best_s: Best of the windows, seconds
     """
@@ -1308,7 +1309,7 @@ class BenchmarkAnswerBenchmarkCollectives(TypedDict):
     kind: all_reduce, all_gather, reduce_scatter or send
     bytes: The full buffer, bytes
     ranks: Ranks of a group
-    groups: Groups at once
+    groups: Groups that run simultaneously
     median_s: Median of the windows, seconds of one operation
     best_s: Best of the windows, seconds
     """
@@ -1327,11 +1328,11 @@ class _BenchmarkAnswerBenchmark(TypedDict):
     host: Host
     worker_version: Version of the worker
     date: YYYY-MM-DD
-    device_name: As the driver has it
+    device_name: Name of the device that the driver reports
     devices: Ranks
     physical_cores: Cores that the ranks share; 0 where each has a device
-    memory_bytes: Of one device, bytes
-    compute_units: Of one device
+    memory_bytes: Memory of one device, bytes
+    compute_units: Compute units of one device
     matmuls: Matrix products
     copies: Copies in memory
     collectives: Collectives
@@ -1370,7 +1371,7 @@ class BenchmarkAnswerFitMatmuls(TypedDict):
 
     rows: Timings that were used, a count
     median_error: Median of |fitted / measured - 1|
-    worst_error: Largest of them
+    worst_error: Largest |fitted / measured - 1|
     """
 
     rows: int
@@ -1379,11 +1380,11 @@ class BenchmarkAnswerFitMatmuls(TypedDict):
 
 
 class BenchmarkAnswerFitCollectives(TypedDict):
-    """How far they are from those of collectives.
+    """How far the fitted formulas are from the timings of collectives.
 
     rows: Timings that were used, a count
     median_error: Median of |fitted / measured - 1|
-    worst_error: Largest of them
+    worst_error: Largest |fitted / measured - 1|
     """
 
     rows: int
@@ -1392,10 +1393,10 @@ class BenchmarkAnswerFitCollectives(TypedDict):
 
 
 class BenchmarkAnswerFit(TypedDict):
-    """How far the fitted formulas are from it.
+    """How far the fitted formulas are from what was measured.
 
     matmuls: How far the fitted formulas are from the timings of products
-    collectives: How far they are from those of collectives
+    collectives: How far the fitted formulas are from the timings of collectives
     """
 
     matmuls: BenchmarkAnswerFitMatmuls
@@ -1407,8 +1408,8 @@ class BenchmarkAnswer(TypedDict):
 
     schema_version: Version of what the keys mean
     benchmark: What was measured
-    fit: How far the fitted formulas are from it
-    cluster: A cluster file of it, which --cluster takes
+    fit: How far the fitted formulas are from what was measured
+    cluster: Cluster file made of the measurements, which --cluster takes
     """
 
     schema_version: int
@@ -1450,11 +1451,11 @@ class CalibrateAnswer(TypedDict):
 
     schema_version: Version of what the keys mean
     rows: Measured steps that took part, a count
-    other_rows: Of another device, framework or sweep, a count
-    unmeasured_rows: Without a step time, a count
-    unmodelled_rows: Not modelled, a count
+    other_rows: Rows of another device, framework or sweep, a count
+    unmeasured_rows: Rows without a step time, a count
+    unmodelled_rows: Rows that could not be modelled, a count
     unreadable_rows: Rows that could not be read
-    unreadable: Each of them
+    unreadable: Each row that could not be read
     not_modelled: Rows that could be read and not modelled, by cause
     cluster: The fit of the cluster's constants
     framework: The fit of the framework profile's constants
@@ -1606,7 +1607,7 @@ class DbCheckAnswer(TypedDict):
     trials: Trials, a count
     attempts: Attempts, a count
     events: Events, a count
-    unseen_wal_bytes: Bytes of the write-ahead log that could not be looked at
+    unseen_wal_bytes: Bytes of the write-ahead log that could not be checked
     problems: What is damaged
     """
 
@@ -1626,7 +1627,7 @@ class DbCompactAnswer(TypedDict):
     schema_version: Version of what the keys mean
     bytes_before: Size of the file and its write-ahead log before, bytes
     bytes_after: Size of the file now, bytes
-    events: Events that were forgotten, a count
+    events: Events that were deleted, a count
     shapes: Models, trainings, clusters and profiles that no sweep had any more, a count
     """
 
@@ -1792,8 +1793,8 @@ class _EstimateAnswerSmallestChange(TypedDict):
 
     layout: Text form
     changes: Changed axes and options, such as "mb 2 -> 1"
-    total_bytes: Memory of the fullest device then, bytes
-    step_s: Time of a step then, seconds
+    total_bytes: Memory of the fullest device after the change, bytes
+    step_s: Time of a step after the change, seconds
     """
 
     layout: str
@@ -1817,8 +1818,8 @@ class _EstimateAnswerSameMeshChange(TypedDict):
 
     layout: Text form
     changes: Changed axes and options, such as "mb 2 -> 1"
-    total_bytes: Memory of the fullest device then, bytes
-    step_s: Time of a step then, seconds
+    total_bytes: Memory of the fullest device after the change, bytes
+    step_s: Time of a step after the change, seconds
     """
 
     layout: str
@@ -2446,8 +2447,8 @@ class HistoryAnswerTrials(TypedDict):
     seq_len: Tokens per sequence
     global_batch: Sequences per optimizer step
     outcome: State that it ended in
-    mfu: PaLM definition, a fraction of the cluster's peak; of a run from elsewhere without a step time as its file
-        says; null where neither is known
+    mfu: PaLM definition, a fraction of the cluster's peak; for a run from elsewhere without a step time, the value
+        that its file states; null where neither is known
     step_s: Median step time, seconds
     peak_bytes: Most that the tensors of a rank held, bytes
     """
@@ -2982,7 +2983,7 @@ class _RecommendAnswerNearest(TypedDict):
         versions
     host_node_bytes: Data that one node's devices offload to the host's memory, on the node with the most, bytes
     tokens_per_joule: Tokens that are trained per joule; 0 if the cluster file does not state the devices' power
-    over_bytes: By how much, bytes
+    over_bytes: Bytes by which it exceeds the memory criterion
     """
 
     layout: str
@@ -3106,11 +3107,11 @@ class RecommendAnswer(_RecommendAnswer, total=False):
 
 
 class ReplayAnswerSweepsPredictedOrder(TypedDict):
-    """The fastest predicted first, of those that rather fit than not, then the others.
+    """Trials in the order of the predictions: layouts more likely to fit than not, the fastest first, then the others.
 
     trials_to_within_1_point: Trials until the best of them is within 1 point of MFU of the sweep's best; null where it
         never gets there
-    oom_trials: Of them, those that ran out of memory
+    oom_trials: Those of these trials that ran out of memory
     """
 
     trials_to_within_1_point: Optional[float]
@@ -3122,7 +3123,7 @@ class ReplayAnswerSweepsRandomOrder(TypedDict):
 
     trials_to_within_1_point: Trials until the best of them is within 1 point of MFU of the sweep's best; null where it
         never gets there
-    oom_trials: Of them, those that ran out of memory
+    oom_trials: Those of these trials that ran out of memory
     """
 
     trials_to_within_1_point: Optional[float]
@@ -3130,11 +3131,11 @@ class ReplayAnswerSweepsRandomOrder(TypedDict):
 
 
 class ReplayAnswerSweepsTpeOrder(TypedDict):
-    """The same of Optuna's TPE sampler, the medians of 5 seeds, where python3 has Optuna; null without --tpe.
+    """Medians over 5 seeds of Optuna's TPE sampler, where python3 has Optuna; null without --tpe.
 
     trials_to_within_1_point: Trials until the best of them is within 1 point of MFU of the sweep's best; null where it
         never gets there
-    oom_trials: Of them, those that ran out of memory
+    oom_trials: Those of these trials that ran out of memory
     """
 
     trials_to_within_1_point: Optional[float]
@@ -3159,12 +3160,13 @@ class _ReplayAnswerSweeps(TypedDict):
         the policy stopped before
     trial_rows: Rows in the order of the trials, counted from 0 over all files
     trial_reasons: Why each trial was next
-    stop: Why it stopped: no expected gain is worth a trial, the most trials were run, nothing is left that rather fits
-        than not, or nothing is left
-    stop_reason: The same as a sentence with the numbers
-    predicted_order: The fastest predicted first, of those that rather fit than not, then the others
+    stop: Why it stopped: no expected gain is worth a trial, the limit of trials is reached, every layout left is more
+        likely to run out of memory than not, or no layout is left
+    stop_reason: The reason of `stop` as a sentence with numbers
+    predicted_order: Trials in the order of the predictions: layouts more likely to fit than not, the fastest first,
+        then the others
     random_order: Medians over 200 orders at random
-    tpe_order: The same of Optuna's TPE sampler, the medians of 5 seeds, where python3 has Optuna; null without --tpe
+    tpe_order: Medians over 5 seeds of Optuna's TPE sampler, where python3 has Optuna; null without --tpe
     """
 
     sweep: str
@@ -3192,7 +3194,7 @@ class ReplayAnswerSweeps(_ReplayAnswerSweeps, total=False):
     """ReplayAnswerSweeps.
 
     related_sweeps: Sweeps whose results it began with, the nearest first; only with --relatives
-    related_results: How many results those are; only with --relatives
+    related_results: Number of results of these sweeps; only with --relatives
     """
 
     related_sweeps: List[str]
@@ -3200,10 +3202,10 @@ class ReplayAnswerSweeps(_ReplayAnswerSweeps, total=False):
 
 
 class ReplayAnswerTotal(TypedDict):
-    """What they come to.
+    """Totals over the sweeps.
 
-    sweeps: Sweeps of at least 20 rows of which some went through; all else here is about them
-    found: Those that ended within 1 point and 3 % of the best
+    sweeps: Sweeps of at least 20 rows, some of which went through; the other figures cover only these sweeps
+    found: Sweeps that ended within 1 point and 3 % of the best
     worst_regret_points: Largest found_regret_points
     mean_trials: Mean of trials
     most_trials: Largest number of trials
@@ -3223,7 +3225,7 @@ class _ReplayAnswer(TypedDict):
 
     schema_version: Version of what the keys mean
     sweeps: Rows of one sweep and one global batch each, in the order of their first rows
-    total: What they come to
+    total: Totals over the sweeps
     """
 
     schema_version: int
@@ -3234,7 +3236,7 @@ class _ReplayAnswer(TypedDict):
 class ReplayAnswer(_ReplayAnswer, total=False):
     """meshwright replay --format json.
 
-    relatives: That each sweep began with what trials of the others had found; only with --relatives
+    relatives: Whether each sweep began with the results of the other sweeps; only with --relatives
     """
 
     relatives: bool
@@ -3735,7 +3737,7 @@ class _SweepAnswer(TypedDict):
 class SweepAnswer(_SweepAnswer, total=False):
     """meshwright sweep start|rerun|cancel --format json.
 
-    notes: What the reader should know, one sentence each; of one that begins
+    notes: What the reader should know, one sentence each; only for a sweep that begins
     """
 
     notes: List[str]
@@ -3816,8 +3818,8 @@ class SweepCompareAnswerDifferences(TypedDict):
     """SweepCompareAnswerDifferences.
 
     field: Path of the field: model, training, cluster, request or worker first
-    a: As the request has it; null where it has none
-    b: As the request has it; null where it has none
+    a: Value in A's request; null where the request has none
+    b: Value in B's request; null where the request has none
     """
 
     field: str
@@ -3828,13 +3830,13 @@ class SweepCompareAnswerDifferences(TypedDict):
 class SweepCompareAnswerCounts(TypedDict):
     """Of the layouts that ran in both.
 
-    faster: In B, outside the noise
-    slower: In B, outside the noise
-    within_noise: Not told apart
-    unknown: Where too few steps were timed to tell
-    same_run: Of which both have the result of one run
-    outcome_changed: That ended in another state
-    mean_change: Geometric mean of the changes, without those of one run; null where there is none
+    faster: Layouts that are faster in B, outside the noise
+    slower: Layouts that are slower in B, outside the noise
+    within_noise: Layouts whose change is within the noise
+    unknown: Layouts of which too few steps were timed to tell
+    same_run: Layouts for which both sweeps have the result of one run
+    outcome_changed: Layouts that ended in different states
+    mean_change: Geometric mean of the changes, without those of same_run; null where there is none
     """
 
     faster: int
@@ -3865,9 +3867,9 @@ class SweepCompareAnswer(TypedDict):
     """meshwright sweep compare --format json.
 
     schema_version: Version of what the keys mean
-    a: Name of the sweep that is held against
-    b: Name of the other
-    differences: Fields of the requests, and of what measured them, that are not the same
+    a: Name of the first sweep, with which B is compared
+    b: Name of the second sweep
+    differences: Fields in which the requests, or the workers that measured, differ
     best_a: The fastest trial of A; null where none was measured
     best_b: The fastest trial of B
     best: From A's best to B's, per token and device; null where one has none
@@ -3875,8 +3877,8 @@ class SweepCompareAnswer(TypedDict):
     counts: Of the layouts that ran in both
     both: Layouts that ended by themselves in both, those that gained most first
     only_a: Layouts that ended by themselves in A alone
-    only_b: The same of B
-    notes: What to know before the numbers are believed
+    only_b: Layouts that ended by themselves in B alone
+    notes: Caveats about the numbers, one sentence each
     """
 
     schema_version: int
@@ -3960,8 +3962,7 @@ class SweepShowAnswer(TypedDict):
 
     schema_version: Version of what the keys mean
     sweep: The sweep
-    request: The request that made it, under one key that says which: create_sweep or rerun_sweep; null where it was
-        not kept
+    request: The request that made the sweep, under the key create_sweep or rerun_sweep; null where it was not kept
     peak_flops: FLOP/s of a rank that every MFU of the sweep is a share of
     peak_source: Where that peak comes from
     trials: Shortest measured step first
@@ -4092,11 +4093,11 @@ class TokenAnswer(TypedDict):
     """meshwright token create --format json.
 
     schema_version: Version of what the keys mean
-    name: What events call its bearer
+    name: Name of the token, which events show
     role: What its bearer may do
-    agent: Name of the agent that it is for; null for other roles
+    agent: Name of the agent that the token is for; null for other roles
     create_time: When it was made, RFC 3339, UTC
-    expire_time: From when on it counts no more; null for never
+    expire_time: When the token stops being valid; null for never
     revoke_time: When it was revoked; null where it was not
     token: The token itself, which is shown this once
     """
@@ -4114,11 +4115,11 @@ class TokenAnswer(TypedDict):
 class TokenListAnswerTokens(TypedDict):
     """TokenListAnswerTokens.
 
-    name: What events call its bearer
+    name: Name of the token, which events show
     role: What its bearer may do
-    agent: Name of the agent that it is for; null for other roles
+    agent: Name of the agent that the token is for; null for other roles
     create_time: When it was made, RFC 3339, UTC
-    expire_time: From when on it counts no more; null for never
+    expire_time: When the token stops being valid; null for never
     revoke_time: When it was revoked; null where it was not
     """
 
@@ -4145,7 +4146,7 @@ class TokenRevokeAnswer(TypedDict):
     """meshwright token revoke --format json.
 
     schema_version: Version of what the keys mean
-    revoked: Name of the token that counts no more
+    revoked: Name of the token that was revoked
     """
 
     schema_version: int
@@ -4430,24 +4431,24 @@ class ValidateAnswerSweeps(TypedDict):
     oom: Rows that ran out of memory
     error: Rows that failed otherwise
     modelled: Rows with a prediction
-    oom_caught: Ran out of memory, at or above 80 % of the device
-    oom_missed: Ran out of memory, below it
-    ok_kept: Fit, below 80 %
-    ok_rejected: Fit, at or above it
+    oom_caught: Rows that ran out of memory, predicted at or above 80 % of the device
+    oom_missed: Rows that ran out of memory, predicted below 80 % of the device
+    ok_kept: Rows that fit, predicted below 80 % of the device
+    ok_rejected: Rows that fit, predicted at or above 80 % of the device
     oom_accuracy: Accuracy of the probability of running out of memory, at 0.5
-    oom_auc: Area under its curve
+    oom_auc: Area under the ROC curve of that probability
     memory_median_error: Median of |predicted / measured - 1| of the peak memory
     mfu_mae_points: Mean error of the MFU, percentage points
     step_time_mape: Mean of |predicted / measured - 1| of the step time
     spearman: Rank correlation of throughput
     regret_safe_points: MFU points lost by the fastest predicted below 80 %
-    regret_likely_points: The same below an OOM probability of 0.5
-    pick_safe: Row of that pick
-    pick_likely: Row of that pick
+    regret_likely_points: MFU points lost by the fastest predicted below an OOM probability of 0.5
+    pick_safe: Row of the fastest predicted below 80 %
+    pick_likely: Row of the fastest predicted below an OOM probability of 0.5
     choices: Choices between at least six layouts of one model, batch and number of devices
-    likely_out_of_memory: Picks of those choices that ran out of memory
-    regret_likely_share: Step per token of the other picks / the best measured one - 1, mean of the choices
-    regret_likely_share_max: Largest of the choices
+    likely_out_of_memory: Choices whose pick ran out of memory
+    regret_likely_share: Measured time per token of the other picks / the best measured one - 1, mean over the choices
+    regret_likely_share_max: Largest regret_likely_share of a choice
     inside_interval: Share of step times inside the predicted interval
     """
 
@@ -4487,28 +4488,28 @@ class ValidateAnswerTotal(TypedDict):
     oom: Rows that ran out of memory
     error: Rows that failed otherwise
     modelled: Rows with a prediction
-    oom_caught: Ran out of memory, at or above 80 % of the device
-    oom_missed: Ran out of memory, below it
-    ok_kept: Fit, below 80 %
-    ok_rejected: Fit, at or above it
+    oom_caught: Rows that ran out of memory, predicted at or above 80 % of the device
+    oom_missed: Rows that ran out of memory, predicted below 80 % of the device
+    ok_kept: Rows that fit, predicted below 80 % of the device
+    ok_rejected: Rows that fit, predicted at or above 80 % of the device
     oom_accuracy: Accuracy of the probability of running out of memory, at 0.5
-    oom_auc: Area under its curve
+    oom_auc: Area under the ROC curve of that probability
     memory_median_error: Median of |predicted / measured - 1| of the peak memory
     mfu_mae_points: Mean error of the MFU, percentage points
     step_time_mape: Mean of |predicted / measured - 1| of the step time
     spearman: Rank correlation of throughput
     regret_safe_points: MFU points lost by the fastest predicted below 80 %
-    regret_likely_points: The same below an OOM probability of 0.5
-    pick_safe: Row of that pick
-    pick_likely: Row of that pick
+    regret_likely_points: MFU points lost by the fastest predicted below an OOM probability of 0.5
+    pick_safe: Row of the fastest predicted below 80 %
+    pick_likely: Row of the fastest predicted below an OOM probability of 0.5
     choices: Choices between at least six layouts of one model, batch and number of devices
-    likely_out_of_memory: Picks of those choices that ran out of memory
-    regret_likely_share: Step per token of the other picks / the best measured one - 1, mean of the choices
-    regret_likely_share_max: Largest of the choices
+    likely_out_of_memory: Choices whose pick ran out of memory
+    regret_likely_share: Measured time per token of the other picks / the best measured one - 1, mean over the choices
+    regret_likely_share_max: Largest regret_likely_share of a choice
     inside_interval: Share of step times inside the predicted interval
-    spearman_pooled: Of all rows in one ranking
-    regret_safe_points_max: Largest of the sweeps
-    regret_likely_points_max: Largest of the sweeps
+    spearman_pooled: Rank correlation of throughput over all rows in one ranking
+    regret_safe_points_max: Largest regret_safe_points of a sweep
+    regret_likely_points_max: Largest regret_likely_points of a sweep
     """
 
     sweep: str
@@ -4545,10 +4546,10 @@ class ValidateAnswer(TypedDict):
     """meshwright validate --format json.
 
     schema_version: Version of what the keys mean
-    sweeps: In the order of their first rows
+    sweeps: Sweeps, in the order of their first rows
     total: All rows together
     unreadable_rows: Rows that could not be read
-    unreadable: Each of them
+    unreadable: Each row that could not be read
     not_modelled: Rows that could be read and not modelled, by cause
     """
 

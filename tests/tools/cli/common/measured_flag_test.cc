@@ -90,7 +90,7 @@ TEST(MeasuredFlag, AMeasurementFileGivesTheRowsOfTheQuestion) {
 }
 
 TEST(MeasuredFlag, WhatCannotBeReadIsRefused) {
-  for (const auto& [value, reason] : {std::pair("tp2.pp1.dp32", "says nothing that was measured"),
+  for (const auto& [value, reason] : {std::pair("tp2.pp1.dp32", "has none of step, memory and oom"),
                                       std::pair("no-such-file.txt", "no-such-file"),
                                       std::pair("sweeps/a/trials/1", "needs --server")}) {
     const CommandOutput output = RunCommand(Question("recommend", {"--measured", value}));

@@ -136,7 +136,7 @@ TEST_F(ModelSource, OfTheCacheWithoutRefsIsTheOnlySnapshot) {
   EXPECT_THAT(Read("Qwen/Qwen3-8B"), StartsWith("Qwen3-8B ("));
   Cache(kOtherCommit);
   EXPECT_THAT(Refused("Qwen/Qwen3-8B"),
-              AllOf(HasSubstr("has no refs/main"), HasSubstr(kCommit), HasSubstr(kOtherCommit),
+              AllOf(HasSubstr("and has no refs/main"), HasSubstr(kCommit), HasSubstr(kOtherCommit),
                     HasSubstr("hf download Qwen/Qwen3-8B config.json")));
 }
 

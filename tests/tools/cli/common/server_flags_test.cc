@@ -111,7 +111,7 @@ TEST_F(ServerFlagsTest, SaysWhatAServerWithTlsTakes) {
   EXPECT_THAT(List({}).err, HasSubstr("one with TLS takes --tls-ca"));
   const CommandOutput anonymous = List({"--tls-ca", ca_});
   EXPECT_EQ(anonymous.exit_code, 1);
-  EXPECT_THAT(anonymous.err, HasSubstr("this server asks who calls"));
+  EXPECT_THAT(anonymous.err, HasSubstr("the call has neither a token nor a certificate"));
   const CommandOutput stranger =
       List({"--tls-ca", Put("other.pem", TestAuthority().certificate())});
   EXPECT_EQ(stranger.exit_code, 1);

@@ -67,7 +67,7 @@ TEST_F(TlsFilesTest, SaysWhatIsWrongWithACertificate) {
               AllOf(HasSubstr("old.pem"), HasSubstr("expired on 20"), HasSubstr(" UTC")));
   const TestIdentity early = authority_.Issue("DNS:a", 3600, 7200);
   EXPECT_THAT(Said(ReadIdentity(Put("early.pem", early.certificate), Put("early.key", early.key))),
-              HasSubstr("counts from 20"));
+              HasSubstr("is not valid before 20"));
 }
 
 TEST_F(TlsFilesTest, SaysWhatIsWrongWithAKey) {

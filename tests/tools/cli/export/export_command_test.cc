@@ -165,15 +165,15 @@ TEST(ExportCommand, SaysWhatItTakesForASequenceAndABatchThatAreNotSaid) {
   const CommandOutput run = RunCommand(arguments);
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.err,
-            "note: the sequence length is not said: 4,096 tokens are taken\n"
-            "note: the global batch is not said: 16 sequences a step are taken, a micro-batch for "
+            "note: no sequence length is given: 4,096 tokens are assumed\n"
+            "note: no global batch is given: 16 sequences a step are assumed, a micro-batch for "
             "every rank of dp and pp\n");
   std::vector<std::string> as_json = arguments;
   as_json.insert(as_json.end(), {"--format", "json"});
   const json answer = json::parse(RunCommand(as_json).out);
   EXPECT_EQ(answer["seq_len"], 4096);
   EXPECT_EQ(answer["global_batch"], 16);
-  EXPECT_EQ(answer["notes"][0], "the sequence length is not said: 4,096 tokens are taken");
+  EXPECT_EQ(answer["notes"][0], "no sequence length is given: 4,096 tokens are assumed");
   EXPECT_EQ(answer["notes"].size(), 2u);
   const CommandOutput said = RunCommand(ExportTo("megatron", "llama-3-8b", "tp2.pp2.dp4.zero1.sp1",
                                                  {"--seq-len", "8k", "--global-batch", "64"}));

@@ -83,7 +83,7 @@ TEST_F(RunLaunchTest, LeavesJobsThatDoNotEndWithAWarning) {
   const MonotonicTime start = now_;
   ASSERT_TRUE(Launch(absl::Minutes(1)).ok());
   EXPECT_LT(now_.since_start - start.since_start, absl::Minutes(2));
-  EXPECT_THAT(log_, HasSubstr("leaves before 2 of its jobs have ended"));
+  EXPECT_THAT(log_, HasSubstr("stops waiting for 2 of its jobs, which have not ended"));
 }
 
 TEST_F(RunLaunchTest, EndsWithTheReasonOnceEveryAgentIsGivenUp) {

@@ -120,7 +120,7 @@ TEST(ObjectiveCommand, NamesTheBestSize) {
   arguments[6] = "16..64";
   const CommandOutput refused = RunCommand(arguments);
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("--pareto mfu,memory: is about one number of devices"));
+  EXPECT_THAT(refused.err, HasSubstr("--pareto mfu,memory: applies to one number of devices"));
 }
 
 // A run's time is that of its fastest layouts, and so is a layout's standing.
@@ -129,7 +129,7 @@ TEST(ObjectiveCommand, RefusesWhatIsAboutSpeed) {
   arguments[6] = "16..64";
   EXPECT_THAT(RunCommand(arguments).err, HasSubstr("--objective memory: does not go with tokens"));
   EXPECT_THAT(RunCommand(Ask({"--objective", "memory", "--mine", "tp8.pp1.dp8.mb1.zero1.sp1"})).err,
-              HasSubstr("ranked by something else"));
+              HasSubstr("layouts that are ranked by speed"));
 }
 
 TEST(ObjectiveCommand, NeedsPowerForEnergy) {
@@ -137,7 +137,7 @@ TEST(ObjectiveCommand, NeedsPowerForEnergy) {
   arguments[4] = "local-cpu";
   const CommandOutput run = RunCommand(arguments);
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("needs what a device draws"));
+  EXPECT_THAT(run.err, HasSubstr("needs the power that a device draws"));
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST_F(TokenCommandTest, OnlyANewTokenMakesADatabase) {
        {std::vector<std::string>{"list"}, std::vector<std::string>{"revoke", "a"}}) {
     const CommandOutput run = Token(arguments);
     EXPECT_EQ(run.exit_code, 2);
-    EXPECT_THAT(run.err, HasSubstr("there is no such file"));
+    EXPECT_THAT(run.err, HasSubstr("this file does not exist"));
   }
   EXPECT_FALSE(std::filesystem::exists(db()));
 }

@@ -112,8 +112,8 @@ struct SweepRecord {
   // The sweep goes on choosing trials as long as one is expected to shorten the best step time by
   // at least this share.
   double min_gain = 0.0;
-  // The caller that asked for the sweep. The sweep's first event names this caller; the store reads
-  // the field only when it creates a sweep.
+  // The caller that asked for the sweep; empty if callers need not authenticate. The store keeps it
+  // in the sweep's first event.
   std::string actor;
   // The store counts the following fields when it reads a sweep, and ignores them on writes.
   TrialCounts trial_counts;
@@ -227,8 +227,8 @@ struct TrialSummary {
 struct AttemptSummary {
   int32_t trial = 0;
   int32_t number = 0;
-  std::string outcome;                 // as in AttemptRecord
-  std::vector<AttemptMember> members;  // as in AttemptRecord
+  std::string outcome;                       // as in AttemptRecord
+  std::vector<AttemptMember> members;        // as in AttemptRecord
   std::optional<absl::Time> lease_end = {};  // as in AttemptRecord
 
   friend bool operator==(const AttemptSummary&, const AttemptSummary&) = default;

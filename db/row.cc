@@ -50,6 +50,7 @@ void VisitFields(Sweep& sweep, Visitor& visit) {
   visit("rerun_of", sweep.rerun_of);
   visit("max_trials", sweep.max_trials);
   visit("min_gain", sweep.min_gain);
+  visit(ReadOnly("actor"), sweep.actor);
 }
 
 template <planner::ConstOr<MeasuredTrial> Measured, typename Visitor>
@@ -153,7 +154,9 @@ const std::string& RowsOf(std::string_view rows) {
 // Tables with the records' columns. SQLite does not read the columns that a query does not name.
 constexpr std::string_view kSweepRows =
     "(SELECT s.*, r.request_id, r.request_json, r.funnel_json, c.json AS cluster_json, "
-    "p.json AS profile_json FROM sweeps AS s LEFT JOIN requests AS r ON r.sweep_id = s.id "
+    "p.json AS profile_json, coalesce((SELECT e.actor FROM events AS e WHERE e.sweep_id = s.id AND "
+    "e.kind = 'sweep_created' ORDER BY e.sequence LIMIT 1), '') AS actor FROM sweeps AS s LEFT "
+    "JOIN requests AS r ON r.sweep_id = s.id "
     "LEFT JOIN clusters AS c ON c.hash = s.cluster_hash "
     "LEFT JOIN profiles AS p ON p.hash = s.profile_hash) AS sweeps";
 constexpr std::string_view kTrialRows =

@@ -7,8 +7,9 @@
 //   PREFIX_UNSPECIFIED, stands for the empty name.
 // - An optional without a value is absent from the message.
 //
-// REQUIRES: every field of a struct is a field of its message, of the same name and type, and vice
-// versa. tests/executor/wire/message_names_test.cc checks this for all structs.
+// REQUIRES: every field of a struct, except those that only texts have, is a field of its message,
+// under its MessageName() and of the same type, and vice versa.
+// tests/executor/wire/message_names_test.cc checks this for all structs.
 #pragma once
 
 #include <cstddef>

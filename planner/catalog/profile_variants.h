@@ -1,7 +1,7 @@
 // Finds the profile that describes a framework under the options of a run: compiled or eager, with
-// or without CUDA graphs, with one dispatcher or another. These options change what operators keep,
-// how fast they are and what communication hides. Each combination has its own evidence, and is
-// therefore a profile of its own.
+// or without CUDA graphs, with one dispatcher or another. These options change which tensors
+// operators keep for the backward, how fast operators run, and how much communication is hidden.
+// Each combination has its own evidence, and is therefore a profile of its own.
 #pragma once
 
 #include "absl/status/statusor.h"

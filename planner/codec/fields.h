@@ -44,7 +44,8 @@
 
 namespace meshwright::planner {
 
-// T is Struct if its fields are read, and const Struct if they are written.
+// T is Struct when its fields are filled in from a text or a message, and const Struct when they
+// are written to one.
 template <typename T, typename Struct>
 concept ConstOr = std::same_as<std::remove_const_t<T>, Struct>;
 

@@ -34,6 +34,8 @@ absl::Span<const EmbeddedFile> EmbeddedClassDefaults();
 absl::Span<const EmbeddedFile> EmbeddedModelNames();
 // Returns planner/data/cluster_names.json alone.
 absl::Span<const EmbeddedFile> EmbeddedClusterNames();
+// Returns planner/data/left_out.json alone.
+absl::Span<const EmbeddedFile> EmbeddedLeftOut();
 // Returns planner/data/profile_names.json alone.
 absl::Span<const EmbeddedFile> EmbeddedProfileNames();
 

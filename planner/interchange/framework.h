@@ -97,7 +97,7 @@ inline constexpr std::string_view kUnplanned =
 
 inline constexpr std::string_view kModels = "the model's";
 inline constexpr std::string_view kAdapters =
-    "not imported; pass --train to estimate or recommend instead";
+    "not imported; pass --train to `estimate` or `recommend` instead";
 
 // NameRow::of for names that no file has and that the user of an import gives in addition to it.
 inline constexpr std::string_view kGivenName = "the import's flags";

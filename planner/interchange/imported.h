@@ -33,8 +33,8 @@ struct ImportQuestion {
   std::vector<ConfigFile> files = {};
   Variables environment = {};             // of a shell script
   std::vector<ConfigEntry> further = {};  // entries in addition to those of the files
-  // Values that the files may lack, and that replace theirs: the devices of all nodes, and the
-  // request's fields.
+  // Values from the caller, for what the files lack: the total number of devices, the sequence
+  // length, the batch and the model. If a file has such a value too, the caller's is used.
   std::optional<int64_t> devices = {};
   std::optional<int64_t> seq_len = {};
   std::optional<int64_t> global_batch = {};

@@ -120,7 +120,7 @@ constexpr NameRow kSwiftArguments[] = {
     {.name = "--freeze_*",
      .words = "false",
      .effect = NameEffect::kRefused,
-     .hint = "not imported; pass --train frozen:PARTS to estimate or recommend instead"},
+     .hint = "not imported; pass --train frozen:PARTS to `estimate` or `recommend` instead"},
     {.name = "--optimizer", .setting = "optimizer", .words = "adamw=adam sgd muon"},
     {.name = "--optimizer_offload_fraction",
      .words = "1",
@@ -141,7 +141,7 @@ constexpr NameRow kSwiftArguments[] = {
     {.name = "--moe_enable_deepep",
      .words = "false",
      .effect = NameEffect::kRefused,
-     .hint = "not imported; pass --dispatcher deepep to estimate or recommend instead"},
+     .hint = "not imported; pass --dispatcher deepep to `estimate` or `recommend` instead"},
     {.name = "--decoder_*",
      .effect = NameEffect::kRefused,
      .hint = "not imported; give the layers of each stage with --pipeline_model_parallel_layout "

@@ -74,7 +74,7 @@ constexpr NameRow kTorchtitanFields[] = {
     {.name = "training.dtype",
      .words = "float32",
      .effect = NameEffect::kRefused,
-     .hint = "not imported; pass --states bf16 to estimate or recommend instead"},
+     .hint = "not imported; pass --states bf16 to `estimate` or `recommend` instead"},
     {.name = "training.mixed_precision_reduce", .hint = kGiven},
     {.name = "compile.enable_async_tensor_parallel",
      .words = "False",

@@ -1,6 +1,7 @@
 // kLayoutKeys is the table of a layout's keys. Code that handles every key loops over this table.
 //
-// A row determines the key's part of the text form, its JSON axis, its conditions and groups, the
+// A row determines the key's part of the text form, its entry in the JSON object `axes`, its
+// conditions and groups (planner/layout/condition.h, planner/search/group_bests.h), the
 // description of its changes, its coordinates for the policy, its part in a layout's complexity
 // (planner/search/ties.h), and its columns in measurements and in the store. Which values a search
 // enumerates, and how each key changes memory and time, is decided elsewhere.
@@ -32,7 +33,9 @@ enum class KeyKind : uint8_t {
 
 // The rule for when the text form has the key, and the meaning of a text without the key.
 enum class KeyText : uint8_t {
-  // Always; a text has at least one such key, and a row of measured runs has all of them.
+  // Always written. A text that is read must have at least one of these keys, and a row of a file
+  // of
+  // measured runs must have all of them.
   kNeeded,
   kPrinted,       // always; in a text without the key, it has its default
   kWithExperts,   // if experts are divided; in a text without the key, it has its default
@@ -64,7 +67,7 @@ struct LayoutKey {
   std::span<const std::string_view> words = {};
   // Only for a kText: what a condition accepts in addition to "none", the default.
   std::string_view accepts = {};
-  // The words that messages write for an empty value.
+  // The words that sentences for users write for an empty value.
   std::string_view absent = {};
   // The role of the groups whose size the key is.
   std::optional<GroupRole> role = std::nullopt;
@@ -74,8 +77,9 @@ struct LayoutKey {
   Burden burden = Burden::kNone;
   // Returns how large the burden is. If null, the burden is 1 unless the key has its default.
   int32_t (*burden_of)(const Layout& layout) = nullptr;
-  // The key's position among described changes. With `beside`, the change is written in parentheses
-  // after the previous one if position / 10 is the same for both, as for 30 and 31.
+  // The key's position among described changes. Keys with the same change_order / 10 (an integer
+  // division) belong together: the change of the key with `beside` follows the other key's change
+  // in parentheses, as for 30 and 31.
   int32_t change_order = 0;
   bool beside = false;
   // The key's column in measurements (planner/measurement/measurement.h). With `column_in_words`,

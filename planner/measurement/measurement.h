@@ -33,7 +33,8 @@ using OptionalNumber = std::optional<double>;
 // Texts are as the source wrote them. An empty text and a number without a value are unknown.
 struct Measurement {
   std::string source;
-  std::string sweep;  // variants of one layout have the same sweep; reports group rows by it
+  // Runs of one study that differ in their layouts have the same sweep. Reports group rows by it.
+  std::string sweep;
   std::string model;
   OptionalInt layers;
   OptionalInt hidden;

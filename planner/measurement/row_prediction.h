@@ -20,7 +20,8 @@
 namespace meshwright::planner {
 
 struct Prediction {
-  int64_t peak_bytes = 0;  // the peak that the source reports as peak_mem_gib
+  // The predicted peak, counted as the source counts its peak_mem_gib (allocated or reserved).
+  int64_t peak_bytes = 0;
   // 80 % of such runs have a peak between peak_low_bytes and peak_high_bytes.
   int64_t peak_low_bytes = 0;
   int64_t peak_high_bytes = 0;
@@ -29,7 +30,8 @@ struct Prediction {
   ErrorSigma step_error = {};
   ErrorSigma peak_error = {};
   double step_s = 0.0;
-  EvidenceLevel level = EvidenceLevel::kNeither;  // level of the row's source
+  // How near the row is to the runs that the presets were fitted to.
+  EvidenceLevel level = EvidenceLevel::kNeither;
   double step_low_s = 0.0;
   double step_high_s = 0.0;
   double mfu = 0.0;                      // PaLM's definition
@@ -41,17 +43,18 @@ struct RowPrediction {
   std::string file;  // Measurement::file
   int64_t line = 0;
   std::string sweep;
-  // Identifies the choice (planner/measurement/validation.h) to which the row's layout belongs, by
-  // its sweep, the model with its shape and sequence length, the global batch and the number of
-  // devices. Empty for a row that belongs to no choice, because its time says nothing about the
-  // layout.
+  // Identifies the set of layouts among which a user would have chosen the row's layout: the rows
+  // with the same sweep, model shape, sequence length, global batch and number of devices
+  // (planner/measurement/validation.h). Empty for a row whose time says nothing about its layout.
   std::string choice;
   RunOutcome outcome = RunOutcome::kUnknown;
   std::optional<Prediction> predicted;
   std::optional<Layout> layout;  // the layout of `predicted`; set if `predicted` is
   // The number format and the options of the run, as a text.
   std::string options;
-  OomCurve oom = {};   // the framework's curve for runs of its fitted sources
+  // The framework's probability of running out of memory over the estimated peak, as fitted to the
+  // sources of its presets.
+  OomCurve oom = {};
   std::string reason;  // why there is no prediction; empty if there is one
   // If true, the row's measured time corrected the predictions of its sweep's other rows
   // (planner/replay/measured_first.h). Reports leave such a row out of their errors.

@@ -180,11 +180,16 @@ std::vector<TrialChoice> ChooseTrials(absl::Span<const TrialCandidate> candidate
 }
 
 std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& options) {
-  const auto gain = [&] { return 100.0 * choice.gain.value_or(0.0); };
+  // Two digits, and of a large gain all before the point.
+  const auto gain = [&] {
+    const double percent = 100.0 * choice.gain.value_or(0.0);
+    return percent < 10.0 ? absl::StrFormat("%.2g %%", percent)
+                          : absl::StrFormat("%.0f %%", percent);
+  };
   switch (choice.stop) {
     case TrialStop::kGain:
       return absl::StrFormat(
-          "no other layout is expected to be faster than the best by %.1f %%: at most by %.2g %%%s",
+          "no other layout is expected to be faster than the best by %.1f %%: at most by %s%s",
           100.0 * options.min_gain, gain(),
           choice.own_noise > 0.0
               ? absl::StrFormat(", as measured by a trial whose median is known within %.1f %%",
@@ -197,7 +202,7 @@ std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& option
           choice.gain
               ? absl::StrFormat(
                     ", although a layout that was not measured is expected to be faster than the "
-                    "best by %.2g %% (by estimates that these trials corrected)",
+                    "best by %s (by estimates that these trials corrected)",
                     gain())
               : std::string());
     case TrialStop::kNothingFits:
@@ -217,7 +222,7 @@ std::string ReasonOf(const TrialChoice& choice, const TrialPolicyOptions& option
         belief.step_s, belief.oom_probability);
   }
   return absl::StrFormat(
-      "expected to be faster than the best by %.2g %%: %.4g s within %.1f %%, out of memory with a "
+      "expected to be faster than the best by %s: %.4g s within %.1f %%, out of memory with a "
       "probability of %.2g",
       gain(), belief.step_s, 100.0 * belief.spread, belief.oom_probability);
 }

@@ -15,7 +15,7 @@ struct EstimateContext {
   const ClusterSpec& cluster;
   const TrainingSpec& training;
   const FrameworkProfile& profile;
-  // If true, each rank has its host to itself, as in a slice trial.
+  // If true, each rank has its host to itself, as in a slice trial (executor/trial/slice_runner.h).
   bool ranks_run_alone = false;
   LayerShapes shapes = LayerShapes(model, training.options.train);
   // Corrects peaks and step times by the user's own measured runs; null: there are no such runs.

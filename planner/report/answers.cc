@@ -164,11 +164,11 @@ std::optional<std::string> PaddingNote(const TrainingSpec& training) {
   const int64_t tokens = std::min(training.options.document_tokens, training.seq_len);
   if (tokens == 0) {
     return "padding costs as much time and memory as other tokens; --documents padded:N, with the "
-           "documents' mean length, says which share of the tokens trains";
+           "documents' mean length, says which share of the tokens counts for training";
   }
   return absl::StrFormat(
-      "%s of the tokens train: a sequence of %d tokens holds a document of %d on average, and "
-      "padding, which costs as much time and memory as other tokens",
+      "%s of the tokens count for training: on average, a sequence of %d tokens holds one document "
+      "of %d tokens; the rest is padding, which costs as much time and memory as other tokens",
       Percent(static_cast<double>(tokens) / length), training.seq_len, tokens);
 }
 

@@ -18,8 +18,8 @@ inline bool DoesNotDivide(int64_t value, int64_t divisor, Operands& operands) {
   return value % divisor != 0 && Broken(value, divisor, operands);
 }
 
-// Returns whether breaks(group) is true for any layer group of the model. Calls `breaks` once per
-// shape.
+// Returns whether breaks(group) is true for any group of layers of the model. Of groups with the
+// same shape, only one is checked.
 template <typename Breaks>
 bool AnyGroup(const RuleInput& input, const Breaks& breaks) {
   return input.shapes.Any(input.model, breaks);

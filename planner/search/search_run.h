@@ -12,8 +12,9 @@ namespace meshwright::planner {
 // Returns true once nobody waits for the answer any more. An empty function never cancels.
 using Cancelled = std::function<bool()>;
 
-// The number of points that each thread visits between two checks of whether to stop. A layout that
-// is estimated by itself counts as this many points.
+// The number of points that each thread visits between two checks of whether to stop. A layout
+// whose costs are not shared with other layouts (PlannedCosts) takes longer, and counts as this
+// many points.
 inline constexpr int64_t kPointsPerPoll = 64;
 
 struct SearchProgress {

@@ -38,7 +38,8 @@ class TieFinder {
   explicit TieFinder(double spread, int32_t changed_options = 0)
       : spread_(spread), changed_options_(changed_options) {}
 
-  // Returns whether a layout of this score, 0 or more, would tie with the best so far.
+  // Returns whether a layout with this score would tie with the best so far. Higher scores are
+  // better. REQUIRES: score >= 0.
   bool Takes(double score) const { return score * spread_ >= best_score_; }
   void Offer(const RankedLayout& ranked, double score, PointOrder order);
   // Adds the ties among other layouts of the same search, which `other` collected.

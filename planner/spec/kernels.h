@@ -26,7 +26,8 @@ enum class AttentionKernel : uint8_t {
 };
 enum class NormKernel : uint8_t { kDefault, kFused, kEager };
 
-// In both tables the default comes first. Conditions may name the default; a layout's text may not.
+// In both tables the default comes first. A condition of a search (planner/layout/condition.h) may
+// say "default"; a layout's text leaves the key out instead.
 inline constexpr EnumNames<AttentionKernel, 9> kAttentionKernelNames = {{
     {AttentionKernel::kDefault, "default"},
     {AttentionKernel::kFlash4, "flash4"},

@@ -1,4 +1,4 @@
-// ReadPlan() converts the plan in a request.
+// ReadPlan() converts a PlanRequest to the planner's PlanQuery.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,8 @@
 namespace meshwright::server {
 
 // Returns the query of a request. If the request names no precision, the query has fp32 on clusters
-// of processor cores and bf16 on all others. `host_cores` is as in planner::FindCluster().
+// whose devices are processor cores, and bf16 on all others. `host_cores` is as in
+// planner::FindCluster().
 absl::StatusOr<planner::PlanQuery> ReadPlan(const v1::PlanRequest& request,
                                             std::string_view default_framework, int32_t host_cores);
 

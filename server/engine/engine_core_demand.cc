@@ -68,12 +68,18 @@ absl::Status EngineCore::CheckIsIdle(const std::string& name, absl::Duration idl
 }
 
 void EngineCore::On(const ReleaseRequested& event) {
-  if (agents_.IsReleased(event.agent)) return;
-  output_.status = store_is_up_
-                       ? CheckIsIdle(event.agent, event.idle_for)
-                       : absl::UnavailableError("the store can't be written now: try again");
-  if (!output_.status.ok()) return;
-  agents_.Release(event.agent);
+  std::vector<std::string> agents = event.agents;
+  std::erase_if(agents, [&](const std::string& agent) { return agents_.IsReleased(agent); });
+  if (agents.empty()) return;
+  if (!store_is_up_) {
+    output_.status = absl::UnavailableError("the store can't be written now: try again");
+    return;
+  }
+  for (const std::string& agent : agents) {
+    output_.status = CheckIsIdle(agent, event.idle_for);
+    if (!output_.status.ok()) return;
+  }
+  for (const std::string& agent : agents) agents_.Release(agent);
   Advance();
 }
 

@@ -88,13 +88,13 @@ struct ResumeRequested {
   std::string actor = {};  // as in CancelRequested
 };
 
-// The launcher that started the agent wants to end it, if it has been idle for `idle_for`. The
-// agent then gets no trials until its name is admitted again (AdmitRequested). EngineOutput::status
-// is FailedPrecondition if the agent is busy, has not been idle for long enough, or is kept for a
-// trial. An agent that is not connected is released too. A release is not stored, and does not
-// change the agent's quarantine.
+// The launcher that started the agents as one job wants to end them, if each has been idle for
+// `idle_for`. They then get no trials until their names are admitted again (AdmitRequested).
+// EngineOutput::status is FailedPrecondition, and no agent is released, if one of them is busy, has
+// not been idle for long enough, or is kept for a trial. An agent that is not connected is released
+// too. A release is not stored, and does not change an agent's quarantine.
 struct ReleaseRequested {
-  std::string agent;
+  std::vector<std::string> agents;
   absl::Duration idle_for;
 };
 // The next agent of this name gets trials again. EngineOutput::status is FailedPrecondition while a

@@ -10,6 +10,7 @@
 #include "executor/wire/message_codec.h"
 #include "executor/wire/wire.h"
 #include "planner/drawing/timeline_svg.h"
+#include "planner/report/left_out_file.h"
 #include "planner/report/question_text.h"
 #include "planner/report/schedule_answer.h"
 #include "planner/report/schedule_fields.h"
@@ -193,6 +194,9 @@ grpc::ServerUnaryReactor* PlannerService::ListPresets(grpc::CallbackServerContex
     for (const planner::ProfilePreset& profile : presets.profiles) {
       response->add_profiles(profile.name);
       *response->add_profile_presets() = wire::WriteMessage<v1::ProfilePreset>(profile);
+    }
+    for (const planner::LeftOutFile& file : planner::LeftOutFiles()) {
+      *response->add_left_out() = wire::WriteMessage<v1::LeftOutFile>(file);
     }
     return absl::OkStatus();
   });

@@ -95,6 +95,7 @@ v1::Sweep ToWire(const db::SweepRecord& sweep) {
   }
   if (!sweep.rerun_of.empty()) out.set_rerun_of(FormatSweepName(sweep.rerun_of));
   out.set_last_sequence(sweep.last_sequence);
+  out.set_actor(sweep.actor);
   return out;
 }
 

@@ -14,7 +14,7 @@ import subprocess
 
 import faults
 
-PROGRAMS = ("slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "sinfo")
+PROGRAMS = ("slurmctld", "slurmd", "sbatch", "salloc", "srun", "squeue", "scancel", "sinfo")
 NODES = ("n1", "n2")
 # A node counts as down some missed pings after SlurmdTimeout.
 NODE_LOSS_S = 90.0

@@ -103,6 +103,71 @@ class SlurmTest(SlurmTestCase):
 
 
 @unittest.skipIf(MISSING, f"{MISSING} is not here; tools/setup --slurm installs Slurm")
+class JobOfTwoNodesTest(SlurmTestCase):
+    def serve_by_jobs_of_two(self) -> faults.Process:
+        return self.serve("--launcher", "slurm", "--max-nodes", "2", "--nodes-per-job", "2", "--idle-s", "4", "--agent-server",
+                          "127.0.0.1:0", *self.agent_flags(), env=self.environment, cwd=self.folder)
+
+    def job(self) -> str:
+        """The number of the one job that is there."""
+        jobs = self.cluster.ask("squeue", "--noheader", "--format=%A", "--states=RUNNING").split()
+        return jobs[0] if len(jobs) == 1 else ""
+
+    def await_none(self) -> None:
+        faults.await_true("all jobs are gone", lambda: not self.cluster.jobs())
+        self.assertEqual(self.agent_pids(), [])
+        self.assertEqual(self.connected(), [])
+
+    def test_one_job_comes_with_a_sweep_is_replaced_where_it_is_lost_and_goes(self):
+        server = self.serve_by_jobs_of_two()
+        self.assertEqual(self.cluster.jobs(), [])
+        self.start_sweep("s", trials=2, ranks=2, steps=300)
+        sweep = self.watch("s")
+        sweep.await_kind("trial_progress", attempt=1)
+        self.assertEqual(self.connected(), list(self.NAMES), "both nodes of one job")
+        lost = self.job()
+        self.assertTrue(lost)
+        self.cluster.ask("scancel", lost)
+        server.await_line(f"job {lost} ended as CANCELLED")
+        faults.await_true("another job runs", lambda: self.job() not in ("", lost))
+        sweep.await_end()
+        attempt = self.check_measured("s")["trials"][0]
+        self.assertEqual(attempt["attempt"], 2)
+        self.await_none()
+        for name in self.NAMES:
+            self.assertTrue(server.says(f"{name}: is let go"), name)
+        self.stop_everything()
+
+    def test_srun_starts_an_agent_on_each_node_of_an_allocation(self):
+        self.serve()
+        inside = self.start("salloc", "--nodes", 2, "--ntasks", 2, faults.BIN / "meshwright", "agents", "up", "--launcher", "srun",
+                            "--nodes", 2, "--server", self.address, *self.agent_flags(), env=self.environment, cwd=self.folder)
+        faults.await_true("both agents are connected", lambda: self.connected() == list(self.NAMES))
+        self.start_sweep("s", trials=1, ranks=2)
+        self.watch("s").await_end()
+        self.check_measured("s")
+        self.cluster.ask("scancel", self.job())
+        inside.wait(60.0)
+        self.await_none()
+        outside = self.start(faults.BIN / "meshwright", "agents", "up", "--launcher", "srun", "--nodes", 2, "--server",
+                             self.address, *self.agent_flags(), env=self.environment, cwd=self.folder)
+        self.assertEqual(outside.wait(), 2, outside.tail())
+        self.assertIn("SLURM_JOB_ID is not set", outside.tail())
+        self.stop_everything()
+
+    def test_a_job_stays_while_one_of_its_agents_has_a_trial(self):
+        server = self.serve_by_jobs_of_two()
+        self.start_sweep("s", trials=1, ranks=1, steps=600)
+        sweep = self.watch("s")
+        sweep.await_kind("trial_progress", attempt=1)
+        sweep.await_end()
+        self.assertFalse(server.says("is let go"), "its other agent was idle all the while")
+        self.assertEqual(self.check_measured("s")["trials"][0]["attempt"], 1)
+        self.await_none()
+        self.stop_everything()
+
+
+@unittest.skipIf(MISSING, f"{MISSING} is not here; tools/setup --slurm installs Slurm")
 class ServeSlurmTest(SlurmTestCase):
     IDLE_S = 4.0
 

@@ -111,6 +111,14 @@ class PageTest(unittest.TestCase):
         unexpected = [e for e in self.errors if not any(re.search(pattern, e) for pattern in self.expected_errors)]
         self.assertEqual(unexpected, [])
 
+    def assert_accessible(self, page):
+        """axe-core finds nothing serious on the page as it is now."""
+        quiet(page)
+        page.evaluate(AXE.read_text())
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        self.assertEqual([(v["id"], v["help"], [node["html"][:120] for node in v["nodes"]][:4]) for v in found["violations"]
+                          if v["impact"] in ("serious", "critical")], [])
+
     def until(self, condition, message=None):
         """Waits until `condition()` holds: the page's policy forbids the expressions that playwright would evaluate."""
         deadline = time.monotonic() + DEADLINE_S

@@ -1,7 +1,7 @@
 """The frame around the views: who may see them, on which screens, by which means; and what is shown where the server is gone."""
 import unittest
 
-from browser import AXE, QUESTION, PageTest, Server, quiet, sentence
+from browser import QUESTION, PageTest, Server, quiet, sentence
 
 PLANNING = ["plan", "layout", "compare", "space", "scale", "trust"]
 OTHERS = ["sweeps", "history", "agents"]
@@ -28,11 +28,7 @@ class ScreensTest(PageTest):
                 with self.subTest(fragment=fragment, scheme=scheme):
                     page.goto(self.server().url + fragment)
                     self.settled(page)
-                    page.evaluate(AXE.read_text())
-                    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-                    serious = [(v["id"], v["help"], [node["html"][:120] for node in v["nodes"]][:4]) for v in found["violations"]
-                               if v["impact"] in ("serious", "critical")]
-                    self.assertEqual(serious, [])
+                    self.assert_accessible(page)
 
     def test_nothing_is_wider_than_a_phone(self):
         page = self.open(viewport={"width": 390, "height": 844})

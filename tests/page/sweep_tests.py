@@ -61,6 +61,7 @@ class SweepTest(PageTest):
         self.assertIn("The fastest is", sentence(page))
         self.assertEqual(page.get_by_role("region", name="Trials, running ones first").locator("tbody tr").count(), 2)
         page.get_by_role("group", name="Measured step time against predicted").wait_for()
+        self.assert_accessible(page)
 
     def test_a_trial_has_its_ranks_phases_and_plan(self):
         page = self.open("#trial?name=sweeps/before/trials/1")
@@ -69,6 +70,7 @@ class SweepTest(PageTest):
         self.assertIn("forward", page.get_by_role("img", name=re.compile("^forward .*optimizer")).first.get_attribute("aria-label"))
         page.get_by_text("Plan that its workers got").click()
         self.assertIn('"layout"', page.locator("details pre").inner_text())
+        self.assert_accessible(page)
 
     def test_eight_tabs_of_one_browser_are_all_live(self):
         ask("sweep", "start", "--ask", "--server", self.server().address, "--name", "tabs", "--model", "tinystories-15m", "--cluster",

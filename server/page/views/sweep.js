@@ -72,7 +72,7 @@ function show(parts, sweep, trials, progress) {
       `${sweep.model} on ${count(sweep.gpus)} × ${sweep.cluster}, sequence ${count(sweep.seq_len)}, `,
       `batch ${count(sweep.global_batch)}, ${word(sweep.dtype, 'DTYPE_')}, ${sweep.profile}; `,
       `${sweep.trials_ended} of at most ${most} trials, ${count(sweep.candidates)} candidates; began ${age(sweep.create_time)}`,
-      sweep.end_time && `, ended ${age(sweep.end_time)}`, sweep.rerun_of && `; repeats ${shortName(sweep.rerun_of)}`),
+      sweep.actor && `, by ${sweep.actor}`, sweep.end_time && `, ended ${age(sweep.end_time)}`, sweep.rerun_of && `; repeats ${shortName(sweep.rerun_of)}`),
     h('div', {
       class: 'progress', role: 'progressbar', 'aria-label': 'Trials that have ended', 'aria-valuenow': sweep.trials_ended,
       'aria-valuemax': most,

@@ -55,6 +55,7 @@ function sweepTable(sweeps, best) {
       },
       {head: 'Best step', class: 'r', cell: (s) => (bestOfSweep(s) ? seconds(bestOfSweep(s).figures.step_s) : '–')},
       {head: 'MFU', class: 'r', cell: (s) => (bestOfSweep(s)?.figures.mfu ? percent(bestOfSweep(s).figures.mfu) : '–')},
+      ...(sweeps.some((s) => s.actor) ? [{head: 'Who', cell: (s) => s.actor || '–'}] : []),
       {head: 'Age', class: 'r', cell: (s) => age(s.create_time)},
     ],
     sweeps, {caption: 'Sweeps, the newest first'});

@@ -45,6 +45,10 @@ export function mount(root, {signal}) {
             'cluster')),
         h('div', {class: 'card'}, h('h2', {}, 'Frameworks'),
           presetTable(profiles, [{head: 'Program', cell: (p) => p.framework}], 'framework')),
+        presets.left_out.length > 0 && h('div', {class: 'card'}, h('h2', {}, 'Published runs that no fit has seen'),
+          h('p', {class: 'muted'},
+            'Each file of runs was left out of every fit and then predicted. A question of yours is such a case.'),
+          leftOutTable(presets.left_out)),
         h('div', {class: 'card'},
           h('h2', {}, `Never measured: ${count(never.length)} of ${count(clusters.length + profiles.length)} presets`),
           h('p', {}, never.map((p) => p.name).join(', '), '. Their answers have the widest intervals; '),
@@ -56,6 +60,29 @@ export function mount(root, {signal}) {
   }
   show();
   return {update: show};
+}
+
+const LEVELS = {
+  fitted_source: 'the same source',
+  framework_and_chip: 'framework and chip fitted to other runs',
+  framework: 'framework fitted, on another chip',
+  chip: 'chip fitted, with another framework',
+  neither: 'neither fitted'
+};
+
+function leftOutTable(files) {
+  const inside = (levels) => levels.map((l) => h('div', {},
+    `${percent(l.inside, 0)} of ${count(l.rows)} `, h('span', {class: 'muted'}, LEVELS[l.level] ?? words(l.level))));
+  const share = (value, of) => (value === undefined ? '–' : `${percent(value, 0)} of ${count(of)}`);
+  const after = (f) => (f.median_error_after_run === undefined ? '–' : percent(f.median_error_after_run));
+  return table([
+    {head: 'File', cell: (f) => f.name},
+    {head: 'Runs', class: 'r', cell: (f) => count(f.rows)},
+    {head: 'Median error of a step', class: 'r', cell: (f) => percent(f.median_error)},
+    {head: 'After one run', class: 'r', cell: after},
+    {head: 'Steps in the 80 % interval', cell: (f) => inside(f.levels)},
+    {head: 'Peaks in it', class: 'r', cell: (f) => share(f.peaks_inside, f.peaks)},
+  ], [...files].sort((a, b) => a.median_error - b.median_error), {caption: 'Files of published runs and their errors'});
 }
 
 const sorted = (list) => [...list].sort((a, b) => ORDER.indexOf(a.evidence?.kind) - ORDER.indexOf(b.evidence?.kind) ||

@@ -7,6 +7,7 @@
 #include "executor/wire/wire.h"
 #include "planner/report/answer_fields.h"
 #include "planner/report/compare_fields.h"
+#include "planner/report/left_out_file.h"
 
 namespace meshwright::wire {
 namespace {
@@ -27,6 +28,8 @@ TEST(MessageNamesTest, OfAnswersAreThoseOfTheirMessages) {
   ExpectSameFields<planner::ModelPreset, v1::ModelPreset>();
   ExpectSameFields<planner::ClusterPreset, v1::ClusterPreset>();
   ExpectSameFields<planner::ProfilePreset, v1::ProfilePreset>();
+  ExpectSameFields<planner::LeftOutFile, v1::LeftOutFile>();
+  ExpectSameFields<planner::LevelShare, v1::LevelShare>();
 }
 
 TEST(MessageNamesTest, OfEventsDetailsAreThoseOfTheirMessages) {

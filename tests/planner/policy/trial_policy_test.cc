@@ -136,6 +136,15 @@ TEST(TrialPolicy, StopsWhereNoGainIsWorthATrial) {
   EXPECT_TRUE(ChooseTrial(candidates, {{Measured(0, 1.0)}}, {.min_gain = 1e-9}).next.has_value());
 }
 
+TEST(TrialPolicy, ALargeGainIsSaidWithoutAnExponent) {
+  TrialChoice choice;
+  choice.stop = TrialStop::kTrials;
+  choice.gain = 1.14;
+  EXPECT_THAT(ReasonOf(choice, {}), HasSubstr("faster than the best by 114 % (by"));
+  choice.gain = 0.0514;
+  EXPECT_THAT(ReasonOf(choice, {}), HasSubstr("faster than the best by 5.1 % (by"));
+}
+
 TrialChoice AfterOneTrial(const std::vector<TrialCandidate>& candidates, double noise) {
   std::vector<TrialFinding> findings = {Measured(0, 1.0)};
   findings[0].noise = noise;

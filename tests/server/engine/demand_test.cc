@@ -33,7 +33,7 @@ class DemandTest : public testing::Test {
     return Tell(TrialFinished{agent, key, digested});
   }
   absl::Status Release(const std::string& agent, absl::Duration idle_for = absl::Seconds(10)) {
-    return Tell(ReleaseRequested{agent, idle_for}).status;
+    return Tell(ReleaseRequested{{agent}, idle_for}).status;
   }
   static int Assignments(const EngineOutput& output) {
     int count = 0;
@@ -122,6 +122,27 @@ TEST_F(DemandTest, AnAgentThatIsKeptForALargeTrialIsNotReleased) {
   Tell(HeartbeatCame{"a", {{"s1", 1, 1}}});
   Tell(HeartbeatCame{"b", {}});
   EXPECT_THAT(std::string(Release("b", absl::Seconds(1)).message()), HasSubstr("kept for a trial"));
+}
+
+TEST_F(DemandTest, AgentsOfOneJobAreReleasedTogetherOrNotAtAll) {
+  Connect("a", 1);
+  Connect("b", 2);
+  now_ = absl::Seconds(20);
+  Tell(HeartbeatCame{"a", {}});
+  Tell(HeartbeatCame{"b", {}});
+  AddSweep(1, 1);  // a runs it
+  EXPECT_TRUE(
+      absl::IsFailedPrecondition(Tell(ReleaseRequested{{"b", "a"}, absl::Seconds(10)}).status));
+  AddSweep(2, 1);
+  EXPECT_EQ(Waiting(), 0) << "b was not released, and runs it";
+  Finish("a", {"s1", 1, 1});
+  Finish("b", {"s2", 1, 1});
+  now_ = absl::Seconds(40);
+  Tell(HeartbeatCame{"a", {}});
+  Tell(HeartbeatCame{"b", {}});
+  EXPECT_TRUE(Tell(ReleaseRequested{{"b", "a"}, absl::Seconds(10)}).status.ok());
+  AddSweep(3, 1);
+  EXPECT_EQ(Waiting(), 1);
 }
 
 TEST_F(DemandTest, AReleaseHoldsOverAConnectionThatBrokeUntilTheNameIsAdmitted) {

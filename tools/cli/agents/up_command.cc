@@ -1,4 +1,9 @@
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,13 +23,14 @@
 #include "tools/cli/launcher/fleet_flags.h"
 #include "tools/cli/launcher/fleet_jobs.h"
 #include "tools/cli/launcher/job_set.h"
+#include "tools/cli/launcher/shell_words.h"
 #include "tools/cli/launcher/slurm_queue.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
 namespace {
 
-enum class LauncherKind : uint8_t { kSlurm, kKubernetes, kCommand };
+enum class LauncherKind : uint8_t { kSlurm, kSrun, kKubernetes, kCommand };
 
 struct UpFlags {
   LauncherKind launcher = LauncherKind::kSlurm;
@@ -39,7 +45,10 @@ struct UpFlags {
 
 // A flag of another launcher would be ignored silently.
 absl::Status CheckFlagsOfOthers(const UpFlags& flags) {
-  if (flags.launcher != LauncherKind::kSlurm) RETURN_IF_ERROR(CheckIsEmpty(flags.job));
+  if (flags.launcher != LauncherKind::kSlurm) {
+    RETURN_IF_ERROR(CheckIsEmpty(flags.job));
+    RETURN_IF_ERROR(CheckIsByNode(flags.fleet));
+  }
   if (flags.launcher != LauncherKind::kCommand) RETURN_IF_ERROR(CheckIsEmpty(flags.commands));
   if (flags.launcher == LauncherKind::kKubernetes) return absl::OkStatus();
   RETURN_IF_ERROR(CheckIsEmpty("image", flags.kubernetes.image, "kubernetes"));
@@ -81,11 +90,33 @@ absl::Status UpBySlurm(const UpFlags& flags, CommandContext& context) {
   RETURN_IF_ERROR(CheckPositive("poll_s", flags.poll_s));
   if (flags.dry_run) {
     context.out << BatchScript(flags.fleet, flags.job, context.binary_dir + "/meshwright",
-                               AgentNames(flags.fleet).front());
+                               JobNames(flags.fleet).front());
     return absl::OkStatus();
   }
   return UpByQueue(flags, {.queue = std::make_shared<SlurmQueue>(RunProgramOn, flags.job)},
                    context);
+}
+
+// Becomes srun, which then gets the signals. Returns only if that fails, or after a dry run.
+absl::Status UpBySrun(const UpFlags& flags, CommandContext& context) {
+  std::vector<std::string> words =
+      SrunWords(flags.fleet, context.binary_dir + "/meshwright", AgentNames(flags.fleet));
+  words.insert(words.begin() + 1, absl::StrCat("--nodes=", flags.fleet.nodes));
+  if (flags.dry_run) {
+    context.out << ShellLine(words) << "\n";
+    return absl::OkStatus();
+  }
+  if (std::getenv("SLURM_JOB_ID") == nullptr) {
+    return FieldError("launcher", "srun",
+                      "needs an allocation of Slurm, and SLURM_JOB_ID is not set: run it below "
+                      "salloc or in a batch script, or take --launcher slurm");
+  }
+  RETURN_IF_ERROR(CheckAccess(flags.fleet));
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  ::execvp(argv.front(), argv.data());
+  return absl::FailedPreconditionError(absl::StrCat("can't start srun: ", std::strerror(errno)));
 }
 
 absl::Status UpByCommand(const UpFlags& flags, CommandContext& context) {
@@ -104,14 +135,23 @@ absl::Status Up(UpFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(flags.fleet.devices, ParseDevices(flags.fleet.devices_text));
   RETURN_IF_ERROR(Check(flags.fleet));
   RETURN_IF_ERROR(CheckFlagsOfOthers(flags));
-  if (flags.launcher == LauncherKind::kKubernetes) return UpByKubernetes(flags, context);
-  return flags.launcher == LauncherKind::kCommand ? UpByCommand(flags, context)
-                                                  : UpBySlurm(flags, context);
+  switch (flags.launcher) {
+    case LauncherKind::kSlurm:
+      return UpBySlurm(flags, context);
+    case LauncherKind::kSrun:
+      return UpBySrun(flags, context);
+    case LauncherKind::kKubernetes:
+      return UpByKubernetes(flags, context);
+    case LauncherKind::kCommand:
+      break;
+  }
+  return UpByCommand(flags, context);
 }
 
 void AddFleetFlags(CLI::App& command, UpFlags& flags, const CommandContext& context) {
   command_line::AddEnumOption(command, "--launcher", flags.launcher, "Who gives out the nodes",
                               {{"slurm", LauncherKind::kSlurm},
+                               {"srun", LauncherKind::kSrun},
                                {"kubernetes", LauncherKind::kKubernetes},
                                {"command", LauncherKind::kCommand}})
       ->required();
@@ -126,7 +166,7 @@ void AddFleetFlags(CLI::App& command, UpFlags& flags, const CommandContext& cont
   AddAgentFlags(command, fleet);
   command.get_option("--devices")->required();
   command.add_flag("--dry-run", flags.dry_run,
-                   "Print the first agent's script, or the JobSet, and submit nothing");
+                   "Print the first job's script, srun's line or the JobSet, and start nothing");
 }
 
 void AddLauncherFlags(CLI::App& command, UpFlags& flags) {
@@ -134,7 +174,7 @@ void AddLauncherFlags(CLI::App& command, UpFlags& flags) {
                               const char* text) {
     command.add_option(name, value, description)->option_text(text);
   };
-  AddSlurmFlags(command, flags.job, flags.poll_s);
+  AddSlurmFlags(command, flags.fleet, flags.job, flags.poll_s);
   AddQueueFlags(command, flags.commands);
   add("--image", flags.kubernetes.image, "Kubernetes: image with `meshwright` in its PATH",
       "IMAGE");

@@ -14,13 +14,13 @@
 namespace meshwright::cli {
 
 // Adds a row for each definition of MFU to `table`: the definition's name, the measured and the
-// predicted MFU. Both values are shares of the cluster's stated peak. If the result does not have
-// that peak, the measured MFU is a share of the peak that its ranks measured, and no prediction is
-// shown, since the two would not be comparable.
+// predicted MFU. Both values are shares of the cluster's stated peak. If the result does not record
+// that peak, the measured MFU is a share of the peak that the trial's ranks measured, and no
+// prediction is shown, since the two would not be comparable.
 void AddUtilisationRows(const trial::TrialResult& result, const planner::Estimate& predicted,
                         Table& table);
 
-// Prints the peak of which an MFU is a share, and what share of that peak large products reached on
+// Prints the peak of which an MFU is a share, and what share of that peak large matmuls reached on
 // these ranks. If an MFU is above 100 %, prints why. `cluster` is the name of the cluster that
 // states the peak.
 void PrintPeak(const trial::TrialResult& result, std::string_view cluster, std::ostream& out);

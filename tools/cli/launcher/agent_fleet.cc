@@ -1,5 +1,7 @@
 #include "tools/cli/launcher/agent_fleet.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "base/system/host_port.h"
 #include "base/text/field_error.h"
@@ -33,6 +35,11 @@ absl::Status CheckMore(const std::vector<std::string>& more) {
 
 absl::Status Check(const AgentFleet& fleet) {
   RETURN_IF_ERROR(CheckRange("nodes", fleet.nodes, 1, kMostNodes));
+  RETURN_IF_ERROR(CheckRange("nodes_per_job", fleet.nodes_per_job, 1, fleet.nodes));
+  if (fleet.nodes % fleet.nodes_per_job != 0) {
+    return FieldError("nodes", fleet.nodes,
+                      absl::StrCat("must be a multiple of --nodes-per-job, ", fleet.nodes_per_job));
+  }
   RETURN_IF_ERROR(WithField(CheckAgentName(AgentName(fleet, fleet.nodes)), "job_name"));
   const std::string& address = fleet.server.address();
   if (const absl::Status status = ParseHostPort(address).status(); !status.ok()) {
@@ -65,6 +72,20 @@ std::vector<std::string> AgentNames(const AgentFleet& fleet) {
   for (int32_t number = 1; number <= fleet.nodes; ++number)
     names.push_back(AgentName(fleet, number));
   return names;
+}
+
+std::vector<std::string> JobNames(const AgentFleet& fleet) {
+  std::vector<std::string> names;
+  for (int32_t first = 1; first <= fleet.nodes; first += fleet.nodes_per_job) {
+    names.push_back(AgentName(fleet, first));
+  }
+  return names;
+}
+
+std::vector<std::string> AgentsOfJob(const AgentFleet& fleet, std::string_view job) {
+  std::vector<std::string> agents = AgentNames(fleet);
+  const auto first = std::find(agents.begin(), agents.end(), job);
+  return {first, first + fleet.nodes_per_job};
 }
 
 std::vector<std::string> AgentWords(const AgentFleet& fleet, std::string_view name) {

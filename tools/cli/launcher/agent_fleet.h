@@ -17,8 +17,9 @@ namespace meshwright::cli {
 struct AgentFleet {
   // Prefix of the agents' names. An agent's name is the prefix, "-" and the agent's number.
   std::string name = "meshwright-agent";
-  int32_t nodes = 0;   // each has one agent
-  ServerFlags server;  // paths may hold kAgentInPath
+  int32_t nodes = 0;          // each has one agent
+  int32_t nodes_per_job = 1;  // nodes that the launcher requests together, as one job
+  ServerFlags server;         // paths may hold kAgentInPath
   std::string devices_text;
   DevicesFlag devices;
   int32_t gpus_per_node = 0;      // requested from the launcher; 0 if not given
@@ -35,6 +36,13 @@ absl::Status CheckAccess(const AgentFleet& fleet);
 
 // Returns "NAME-1" and so on, one for each node.
 std::vector<std::string> AgentNames(const AgentFleet& fleet);
+
+// Returns the names of the fleet's jobs. A job runs nodes_per_job agents whose numbers follow each
+// other, and has the name of the first of them.
+std::vector<std::string> JobNames(const AgentFleet& fleet);
+
+// Returns the names of the agents of a job. REQUIRES: `job` is one of JobNames().
+std::vector<std::string> AgentsOfJob(const AgentFleet& fleet, std::string_view job);
 
 // Returns the arguments with which `meshwright` runs the agent `name`.
 std::vector<std::string> AgentWords(const AgentFleet& fleet, std::string_view name);

@@ -38,24 +38,66 @@ bool IsTimeLimit(absl::string_view text) {
          std::all_of(parts.begin(), parts.end(), IsShortNumber);
 }
 
+std::vector<std::string> WordsOf(const AgentFleet& fleet, const std::string& program,
+                                 const std::string& agent) {
+  std::vector<std::string> words = {program};
+  const std::vector<std::string> more = AgentWords(fleet, agent);
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// An option stands on a line that sbatch reads and no shell does.
+absl::Status CheckSbatchOption(const std::string& option) {
+  const bool is_long = option.starts_with("--") && option.size() > 2;
+  const bool plain = std::all_of(option.begin(), option.end(),
+                                 [](unsigned char c) { return absl::ascii_isgraph(c); });
+  if (is_long && plain && option.find('#') == std::string::npos) return absl::OkStatus();
+  return FieldError("sbatch", option,
+                    "must be a long option of sbatch in one word, such as --switches=1");
+}
+
 }  // namespace
 
 absl::Status Check(const SlurmJobFlags& flags) {
+  for (const std::string& option : flags.more) RETURN_IF_ERROR(CheckSbatchOption(option));
   RETURN_IF_ERROR(CheckSlurmName("partition", flags.partition));
   RETURN_IF_ERROR(CheckSlurmName("account", flags.account));
   if (flags.time_limit.empty() || IsTimeLimit(flags.time_limit)) return absl::OkStatus();
   return FieldError("time", flags.time_limit, "must be minutes, HH:MM:SS or D-HH:MM:SS");
 }
 
+std::vector<std::string> SrunWords(const AgentFleet& fleet, const std::string& program,
+                                   const std::vector<std::string>& agents) {
+  // A single task would be bound to one processor where the cluster binds tasks.
+  std::vector<std::string> words = {"srun", absl::StrCat("--ntasks=", agents.size()),
+                                    "--cpu-bind=none"};
+  std::vector<std::string> task;
+  if (agents.size() == 1) {
+    task = WordsOf(fleet, program, agents.front());
+  } else {
+    std::string choice = "case $SLURM_PROCID in";
+    for (size_t i = 0; i < agents.size(); ++i) {
+      absl::StrAppend(&choice, " ", i, ") exec ", ShellLine(WordsOf(fleet, program, agents[i])),
+                      ";;");
+    }
+    // The loss of one agent must not end the others.
+    task = {"--ntasks-per-node=1", "--kill-on-bad-exit=0", "--wait=0", "sh", "-c",
+            choice + " esac"};
+  }
+  words.insert(words.end(), task.begin(), task.end());
+  return words;
+}
+
 std::string BatchScript(const AgentFleet& fleet, const SlurmJobFlags& flags,
-                        const std::string& program, std::string_view agent) {
+                        const std::string& program, std::string_view job) {
   std::string script = "#!/bin/sh\n";
   const auto add = [&script](absl::string_view flag, absl::string_view value) {
     if (!value.empty()) absl::StrAppend(&script, "#SBATCH --", flag, "=", value, "\n");
   };
-  add("job-name", AbslView(agent));
-  add("nodes", "1");
-  add("ntasks", "1");
+  const std::string nodes = absl::StrCat(fleet.nodes_per_job);
+  add("job-name", AbslView(job));
+  add("nodes", nodes);
+  add("ntasks", nodes);
   script += "#SBATCH --exclusive\n";
   add("mem", "0");  // all that the node has
   if (fleet.gpus_per_node > 0) add("gpus-per-node", absl::StrCat(fleet.gpus_per_node));
@@ -64,17 +106,15 @@ std::string BatchScript(const AgentFleet& fleet, const SlurmJobFlags& flags,
   add("time", flags.time_limit);
   add("account", flags.account);
   add("comment", flags.owner);
-  add("output", BatchLogFile(agent, "%j"));
-  std::vector<std::string> words = {program};
-  const std::vector<std::string> more = AgentWords(fleet, agent);
-  words.insert(words.end(), more.begin(), more.end());
-  // A single task would be bound to one processor where the cluster binds tasks.
-  absl::StrAppend(&script, "exec srun --ntasks=1 --cpu-bind=none ", ShellLine(words), "\n");
+  add("output", BatchLogFile(job, "%j"));
+  for (const std::string& option : flags.more) absl::StrAppend(&script, "#SBATCH ", option, "\n");
+  absl::StrAppend(&script, "exec ", ShellLine(SrunWords(fleet, program, AgentsOfJob(fleet, job))),
+                  "\n");
   return script;
 }
 
-std::string BatchLogFile(std::string_view agent, std::string_view job) {
-  return absl::StrCat(AbslView(agent), ".", AbslView(job), ".log");
+std::string BatchLogFile(std::string_view name, std::string_view job) {
+  return absl::StrCat(AbslView(name), ".", AbslView(job), ".log");
 }
 
 }  // namespace meshwright::cli

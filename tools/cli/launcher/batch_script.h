@@ -1,8 +1,9 @@
-// BatchScript() writes the batch script of a Slurm job that runs one agent on one node.
+// BatchScript() writes the batch script of a Slurm job that runs an agent on each of its nodes.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "tools/cli/launcher/agent_fleet.h"
@@ -15,6 +16,8 @@ struct SlurmJobFlags {
   std::string partition;
   std::string time_limit;  // "HH:MM:SS", "D-HH:MM:SS" or minutes
   std::string account;
+  // Further options of sbatch, such as "--switches=1" or "--segment=4", each for a line of its own.
+  std::vector<std::string> more;
   // Not a flag: the name of the owner of the jobs. After a restart, the owner finds its jobs by
   // this name. If it is empty, the submitting process owns the jobs while it runs.
   std::string owner = {};
@@ -23,15 +26,21 @@ struct SlurmJobFlags {
 // Returns InvalidArgument, which names the flag, if sbatch would misread the value of a flag.
 absl::Status Check(const SlurmJobFlags& flags);
 
-// Returns the script, which `sbatch` reads from its standard input. The script depends on the
-// arguments alone. The job has a whole node, with all processors, memory and GPUs. The agent is the
-// job's only task and gets Slurm's SIGTERM. Slurm does not requeue the job; the program that
-// watches the job decides whether another job follows.
+// Returns the command that runs these agents of the fleet as the tasks of one step of a Slurm job,
+// one on each node. If one of several agents ends, the others run on.
+std::vector<std::string> SrunWords(const AgentFleet& fleet, const std::string& program,
+                                   const std::vector<std::string>& agents);
+
+// Returns the script of the fleet's job `job`, which `sbatch` reads from its standard input. The
+// script depends on the arguments alone. The job has whole nodes, with all processors, memory and
+// GPUs. The agents are the job's only tasks and get Slurm's SIGTERM; if one of several agents ends,
+// the others run on. Slurm does not requeue the job; the program that watches the job decides
+// whether another job follows. REQUIRES: `job` is one of JobNames().
 std::string BatchScript(const AgentFleet& fleet, const SlurmJobFlags& flags,
-                        const std::string& program, std::string_view agent);
+                        const std::string& program, std::string_view job);
 
 // Returns the name of the file to which Slurm writes the job's output. The file is in the folder
 // from which the job was submitted.
-std::string BatchLogFile(std::string_view agent, std::string_view job);
+std::string BatchLogFile(std::string_view name, std::string_view job);
 
 }  // namespace meshwright::cli

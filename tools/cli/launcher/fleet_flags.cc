@@ -30,7 +30,8 @@ std::vector<CLI::Option*> AddAgentFlags(CLI::App& command, AgentFleet& fleet) {
           ->option_text("FLAG")};
 }
 
-std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, SlurmJobFlags& job, double& poll_s) {
+std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, AgentFleet& fleet, SlurmJobFlags& job,
+                                        double& poll_s) {
   const auto add = [&command](const char* name, std::string& value, const char* description,
                               const char* text) {
     return command.add_option(name, value, description)->option_text(text);
@@ -40,6 +41,17 @@ std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, SlurmJobFlags& job, d
       add("--time", job.time_limit,
           "Slurm: time limit of each job; the next job starts when it ends", "HH:MM:SS|MINUTES"),
       add("--account", job.account, "Slurm: account that the jobs are charged to", "NAME"),
+      command
+          .add_option("--nodes-per-job", fleet.nodes_per_job,
+                      "Slurm: nodes of one job, for trials that need neighbours")
+          ->capture_default_str()
+          ->option_text("K"),
+      command
+          .add_option(
+              "--sbatch", job.more,
+              "Slurm: a further option of sbatch, as --sbatch=--switches=1; may be repeated")
+          ->allow_extra_args(false)
+          ->option_text("OPTION"),
       command.add_option("--poll-s", poll_s, "Seconds between polls of the queue")
           ->capture_default_str()
           ->option_text("S")};
@@ -74,7 +86,8 @@ absl::Status CheckIsEmpty(std::string_view field, const std::string& value,
 absl::Status CheckIsEmpty(const SlurmJobFlags& job) {
   RETURN_IF_ERROR(CheckIsEmpty("partition", job.partition, "slurm"));
   RETURN_IF_ERROR(CheckIsEmpty("time", job.time_limit, "slurm"));
-  return CheckIsEmpty("account", job.account, "slurm");
+  RETURN_IF_ERROR(CheckIsEmpty("account", job.account, "slurm"));
+  return CheckIsEmpty("sbatch", job.more.empty() ? "" : job.more.front(), "slurm");
 }
 
 absl::Status CheckIsEmpty(const QueueCommands& commands) {
@@ -82,6 +95,11 @@ absl::Status CheckIsEmpty(const QueueCommands& commands) {
   RETURN_IF_ERROR(CheckIsEmpty("status", commands.status, "command"));
   RETURN_IF_ERROR(CheckIsEmpty("cancel", commands.cancel, "command"));
   return CheckIsEmpty("jobs_dir", commands.folder, "command");
+}
+
+absl::Status CheckIsByNode(const AgentFleet& fleet) {
+  if (fleet.nodes_per_job == 1) return absl::OkStatus();
+  return FieldError("nodes_per_job", fleet.nodes_per_job, "goes with --launcher slurm only");
 }
 
 absl::StatusOr<QueueOfFleet> OpenCommandQueue(QueueCommands commands, const AgentFleet& fleet) {

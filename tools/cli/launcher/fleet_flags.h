@@ -20,8 +20,10 @@ namespace meshwright::cli {
 // after "--".
 std::vector<CLI::Option*> AddAgentFlags(CLI::App& command, AgentFleet& fleet);
 
-// Adds and returns the flags of the agents' jobs: --partition, --time, --account and --poll-s.
-std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, SlurmJobFlags& job, double& poll_s);
+// Adds and returns the flags of the agents' jobs: --partition, --time, --account, --nodes-per-job,
+// --sbatch and --poll-s.
+std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, AgentFleet& fleet, SlurmJobFlags& job,
+                                        double& poll_s);
 
 // Adds and returns the flags of --launcher command: --submit, --status, --cancel and --jobs-dir.
 std::vector<CLI::Option*> AddQueueFlags(CLI::App& command, QueueCommands& commands);
@@ -35,6 +37,9 @@ absl::Status CheckIsEmpty(std::string_view field, const std::string& value,
 // them.
 absl::Status CheckIsEmpty(const SlurmJobFlags& job);
 absl::Status CheckIsEmpty(const QueueCommands& commands);
+
+// Returns InvalidArgument if the fleet's jobs have several nodes, which only Slurm's have.
+absl::Status CheckIsByNode(const AgentFleet& fleet);
 
 // The queue of a launch, and the owner of its jobs.
 struct QueueOfFleet {

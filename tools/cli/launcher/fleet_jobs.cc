@@ -22,7 +22,7 @@ constexpr absl::Duration kNap = absl::Milliseconds(100);
 FleetJobs::FleetJobs(const FleetLaunch& launch, const LaunchWorld& world)
     : launch_(launch),
       world_(world),
-      names_(AgentNames(launch.fleet)),
+      names_(JobNames(launch.fleet)),
       agent_jobs_(names_, launch.policy) {}
 
 absl::Status FleetJobs::Begin() const {

@@ -96,9 +96,9 @@ void PrintTrials(const planner::SweepReplay& sweep, std::ostream& out) {
 void PrintTotal(const planner::ReplayTotal& total, std::ostream& out) {
   if (total.sweeps == 0) return;
   out << absl::StrFormat(
-      "\n%d of the %d sweeps with at least %d rows end within %g point and %g %% of the best; "
-      "worst "
-      "%.2f points;\n%.2f trials on average, at most %d, of which at most %d out of memory\n",
+      "\n%d of the %d sweeps with at least %d rows end within %g point of MFU and %g %% of their\n"
+      "best run; the worst ends %.2f points below it; %.2f trials a sweep on average, at most\n"
+      "%d; at most %d of the trials of a sweep ran out of memory\n",
       total.found, total.sweeps, planner::kLeastRows, planner::kFoundPoints,
       100.0 * planner::kFoundShare, total.worst_regret_points.value_or(0.0),
       total.mean_trials.value_or(0.0), total.most_trials, total.most_oom_trials);

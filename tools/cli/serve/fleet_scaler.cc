@@ -1,5 +1,6 @@
 #include "tools/cli/serve/fleet_scaler.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -33,7 +34,7 @@ FleetScaler::FleetScaler(FleetScaling scaling, server::SweepEngine* engine, LogF
              .clock = MonotonicNow,
              .sleep = absl::SleepFor,
              .stopped = [this] { return stopping_.load(); },
-             .may_submit = [this](const std::string& agent) { return Admit(agent); }},
+             .may_submit = [this](const std::string& job) { return Admit(job); }},
       jobs_(scaling_.launch, world_),
       decisions_(DecisionsOf(scaling_)) {}
 
@@ -63,34 +64,65 @@ void FleetScaler::Look() {
   const server::EngineDemand demand = engine_->Demand();
   const NodesWanted wanted = decisions_.Look(world_.clock(), demand);
   Tell(wanted);
-  jobs_.agent_jobs().Aim({.jobs = wanted.nodes, .closed = demand.closed});
+  jobs_.agent_jobs().Aim({.jobs = JobsFor(wanted.nodes), .closed = ClosedJobs(demand.closed)});
   // No agent is let go while the state of the jobs is unknown.
   if (jobs_.Look()) LetGo(wanted, demand);
 }
 
 void FleetScaler::LetGo(const NodesWanted& wanted, const server::EngineDemand& demand) {
-  const MayGo may = WhoMayGo(world_.clock(), jobs_.agent_jobs().Jobs(), wanted.nodes, demand,
-                             scaling_.limits.idle);
-  for (const std::string& agent : may.closed) Release(agent);
+  std::vector<FleetJob> jobs;
+  for (AgentJob& job : jobs_.agent_jobs().Jobs()) {
+    std::vector<std::string> agents = AgentsOf(job.agent);
+    jobs.push_back({.job = std::move(job), .agents = std::move(agents)});
+  }
+  const MayGo may =
+      WhoMayGo(world_.clock(), jobs, JobsFor(wanted.nodes), demand, scaling_.limits.idle);
+  for (const std::string& job : may.closed) Release(job);
   int64_t most = may.most_spare;
-  for (const std::string& agent : may.spare) {
+  for (const std::string& job : may.spare) {
     if (most == 0) break;
-    if (Release(agent)) --most;
+    if (Release(job)) --most;
   }
 }
 
-bool FleetScaler::Release(const std::string& agent) {
-  if (!engine_->Request(server::ReleaseRequested{agent, scaling_.limits.idle}).ok()) return false;
-  Say(LogLevel::kInfo, "is let go: no trial needs it", agent);
-  jobs_.LetGo(agent);
+std::vector<std::string> FleetScaler::AgentsOf(const std::string& job) const {
+  return AgentsOfJob(scaling_.launch.fleet, job);
+}
+
+int32_t FleetScaler::JobsFor(int32_t nodes) const {
+  const int32_t per_job = scaling_.launch.fleet.nodes_per_job;
+  return (nodes + per_job - 1) / per_job;
+}
+
+std::set<std::string> FleetScaler::ClosedJobs(const std::set<std::string>& closed) const {
+  std::set<std::string> jobs;
+  for (const std::string& job : JobNames(scaling_.launch.fleet)) {
+    const std::vector<std::string> agents = AgentsOf(job);
+    const bool all = std::all_of(agents.begin(), agents.end(),
+                                 [&](const std::string& agent) { return closed.contains(agent); });
+    if (all) jobs.insert(job);
+  }
+  return jobs;
+}
+
+bool FleetScaler::Release(const std::string& job) {
+  const server::ReleaseRequested request{AgentsOf(job), scaling_.limits.idle};
+  if (!engine_->Request(request).ok()) return false;
+  for (const std::string& agent : request.agents) {
+    Say(LogLevel::kInfo, "is let go: no trial needs it", agent);
+  }
+  jobs_.LetGo(job);
   return true;
 }
 
-bool FleetScaler::Admit(const std::string& agent) {
-  const absl::Status status = engine_->Request(server::AdmitRequested{agent});
+bool FleetScaler::Admit(const std::string& job) {
+  absl::Status status;
+  for (const std::string& agent : AgentsOf(job)) {
+    status.Update(engine_->Request(server::AdmitRequested{agent}));
+  }
   const std::string refused(status.message());
   if (!refused.empty() && refused != told_refused_) {
-    Say(LogLevel::kInfo, absl::StrCat("no job is submitted yet: ", refused), agent);
+    Say(LogLevel::kInfo, absl::StrCat("no job is submitted yet: ", refused), job);
   }
   told_refused_ = refused;
   return status.ok();

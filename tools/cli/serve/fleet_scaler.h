@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -47,8 +48,14 @@ class FleetScaler {
   void Run();
   void Look();
   void LetGo(const NodesWanted& wanted, const server::EngineDemand& demand);
-  bool Release(const std::string& agent);
-  bool Admit(const std::string& agent);
+  // Returns the agents of a job of the fleet.
+  std::vector<std::string> AgentsOf(const std::string& job) const;
+  // Returns the number of jobs for so many nodes.
+  int32_t JobsFor(int32_t nodes) const;
+  // Returns the names of the jobs whose agents are all among `closed`.
+  std::set<std::string> ClosedJobs(const std::set<std::string>& closed) const;
+  bool Release(const std::string& job);
+  bool Admit(const std::string& job);
   void Tell(const NodesWanted& wanted);
   void Say(LogLevel level, std::string message, const std::string& agent = "") const;
 

@@ -105,34 +105,38 @@ NodesWanted Scaling::Look(MonotonicTime now, const EngineDemand& demand) {
   return wanted;
 }
 
-MayGo WhoMayGo(MonotonicTime now, const std::vector<AgentJob>& jobs, int32_t wanted,
+MayGo WhoMayGo(MonotonicTime now, const std::vector<FleetJob>& jobs, int32_t wanted,
                const EngineDemand& demand, absl::Duration idle) {
   std::map<std::string_view, const AgentLoad*> loads;
   for (const AgentLoad& agent : demand.agents) loads[agent.name] = &agent;
+  // Returns since when the agent has been idle; Never() if it is busy.
+  const auto idle_since = [&](const FleetJob& of, const std::string& agent) {
+    const auto load = loads.find(agent);
+    if (load != loads.end()) {
+      return load->second->busy ? MonotonicTime::Never() : load->second->idle_since;
+    }
+    // A job that runs nothing yet is the first to go.
+    return of.job.phase == JobPhase::kRunning ? of.job.running_since : MonotonicTime::Always();
+  };
   struct Candidate {
     MonotonicTime idle_since;
-    const AgentJob* job;
+    const FleetJob* job;
   };
   std::vector<Candidate> candidates;
   MayGo may;
   may.most_spare = -wanted;
   // In reverse order, since the first names are started first.
   for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) {
-    const bool is_closed = demand.closed.contains(job->agent);
+    const bool is_closed =
+        std::all_of(job->agents.begin(), job->agents.end(),
+                    [&](const std::string& agent) { return demand.closed.contains(agent); });
     if (!is_closed) ++may.most_spare;
-    if (job->phase == JobPhase::kEnding) continue;
-    const auto load = loads.find(job->agent);
-    // A job that runs nothing yet is the first to go.
+    if (job->job.phase == JobPhase::kEnding) continue;
     MonotonicTime since = MonotonicTime::Always();
-    if (load != loads.end()) {
-      if (load->second->busy) continue;
-      since = load->second->idle_since;
-    } else if (job->phase == JobPhase::kRunning) {
-      since = job->running_since;
-    }
-    if (now < since + idle) continue;
+    for (const std::string& agent : job->agents) since = std::max(since, idle_since(*job, agent));
+    if (since == MonotonicTime::Never() || now < since + idle) continue;
     if (is_closed) {
-      may.closed.push_back(job->agent);
+      may.closed.push_back(job->job.agent);
     } else {
       candidates.push_back({since, &*job});
     }
@@ -140,7 +144,7 @@ MayGo WhoMayGo(MonotonicTime now, const std::vector<AgentJob>& jobs, int32_t wan
   std::stable_sort(
       candidates.begin(), candidates.end(),
       [](const Candidate& a, const Candidate& b) { return a.idle_since < b.idle_since; });
-  for (const Candidate& candidate : candidates) may.spare.push_back(candidate.job->agent);
+  for (const Candidate& candidate : candidates) may.spare.push_back(candidate.job->job.agent);
   may.most_spare = std::max<int64_t>(may.most_spare, 0);
   return may;
 }

@@ -1,5 +1,5 @@
-// Scaling decides how many nodes the waiting trials can use, and WhoMayGo() decides which agents
-// may be let go, which ends their jobs. Neither needs a clock, a queue or an engine.
+// Scaling decides how many nodes the waiting trials can use, and WhoMayGo() decides which jobs may
+// be let go, which ends their agents. Neither needs a clock, a queue or an engine.
 //
 // Callers may rely on:
 // - The number of nodes is at least min_nodes and at most max_nodes.
@@ -74,15 +74,21 @@ class Scaling {
   std::deque<Peak> peaks_;  // of the last `idle`, the largest first
 };
 
-// Agents whose jobs may be let go. Each list is in the order in which to release them.
+// A job of the fleet and the agents that it runs.
+struct FleetJob {
+  AgentJob job;
+  std::vector<std::string> agents;
+};
+
+// Jobs that may be let go, by name. Each list is in the order in which to let them go.
 struct MayGo {
-  std::vector<std::string> closed;  // drained or quarantined; all of them may go
+  std::vector<std::string> closed;  // all agents are drained or quarantined; all jobs may go
   std::vector<std::string> spare;   // at most `most_spare` of them
   int64_t most_spare = 0;
 };
-// Returns the agents whose jobs may be let go because they have been idle for `idle`. `wanted` is
-// the number of nodes that are wanted.
-MayGo WhoMayGo(MonotonicTime now, const std::vector<AgentJob>& jobs, int32_t wanted,
+// Returns the jobs that may be let go because all of their agents have been idle for `idle`.
+// `wanted` is the number of jobs that are wanted.
+MayGo WhoMayGo(MonotonicTime now, const std::vector<FleetJob>& jobs, int32_t wanted,
                const server::EngineDemand& demand, absl::Duration idle);
 
 }  // namespace meshwright::cli

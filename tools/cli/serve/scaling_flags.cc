@@ -94,7 +94,7 @@ void ScalingFlags::Add(CLI::App& command, const CommandContext& context) {
       "stands for the agent's name; default: --listen",
       context));
   keep(AddAgentFlags(command, fleet_));
-  keep(AddSlurmFlags(command, job_, poll_s_));
+  keep(AddSlurmFlags(command, fleet_, job_, poll_s_));
   keep(AddQueueFlags(command, commands_));
 }
 
@@ -145,6 +145,7 @@ ServerFlags ScalingFlags::ServerAt(const std::string& address) const {
 absl::StatusOr<QueueOfFleet> ScalingFlags::QueueFor(const AgentFleet& fleet) const {
   if (launcher_ == kCommand) {
     RETURN_IF_ERROR(CheckIsEmpty(job_));
+    RETURN_IF_ERROR(CheckIsByNode(fleet));
     return OpenCommandQueue(commands_, fleet);
   }
   RETURN_IF_ERROR(CheckIsEmpty(commands_));

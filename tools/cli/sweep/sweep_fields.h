@@ -90,6 +90,7 @@ void VisitFields(const SweepText& text, Visitor& visit) {
   visit("create_time", TimeText(sweep.create_time()));
   visit(planner::NullUnless(sweep.has_end_time(), "end_time"), TimeText(sweep.end_time()));
   visit("last_sequence", int64_t{sweep.last_sequence()});
+  visit(NullWithout(sweep.actor(), "actor"), sweep.actor());
   visit("funnel", planner::WrittenJson<planner::Funnel>{FunnelToJson(sweep.funnel())});
   // `sweep show` takes the peak from cluster_json, and prints the request beside the sweep.
   visit(planner::OnlyOnWire("cluster_json"), planner::NoValue());

@@ -310,6 +310,7 @@ void PrintOrigin(const ShownSweep& shown, std::ostream& out) {
           sweep.steps(), sweep.seed(), sweep.profile(),
           sweep.runner().empty() && !sweep.ask() ? ", trials by Meshwright's own worker" : ""),
       out);
+  if (!sweep.actor().empty()) PrintProse("created by " + sweep.actor(), out);
   if (!sweep.rerun_of().empty()) {
     out << "the trials of sweep " << ShortName(sweep.rerun_of()) << " again\n";
   }

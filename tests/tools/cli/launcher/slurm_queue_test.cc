@@ -25,7 +25,7 @@ TEST(SlurmQueueTest, GivesTheScriptToSbatchAndTakesTheNumber) {
     words = arguments;
     return "17\n";
   });
-  const AgentFleet fleet;
+  const AgentFleet fleet = {.name = "a", .nodes = 1};
   const AgentJobSpec spec = {fleet, "/bin/meshwright", "me", "a-1"};
   EXPECT_EQ(queue.Submit(spec).value(), "17");
   EXPECT_THAT(script, AllOf(HasSubstr("#SBATCH --job-name=a-1\n"),
@@ -33,6 +33,33 @@ TEST(SlurmQueueTest, GivesTheScriptToSbatchAndTakesTheNumber) {
   EXPECT_THAT(words, ElementsAre("sbatch", "--parsable"));
   EXPECT_EQ(Printing("18;far\n").Submit(spec).value(), "18");
   EXPECT_FALSE(Printing("Submitted batch job 19\n").Submit(spec).ok());
+}
+
+TEST(BatchScriptTest, AJobOfSeveralNodesRunsAnAgentOnEachOfThem) {
+  const AgentFleet fleet = {
+      .name = "a", .nodes = 4, .nodes_per_job = 2, .devices_text = "cuda", .more = {"--log", "it's"}};
+  EXPECT_THAT(JobNames(fleet), ElementsAre("a-1", "a-3"));
+  EXPECT_THAT(AgentsOfJob(fleet, "a-3"), ElementsAre("a-3", "a-4"));
+  const std::string script =
+      BatchScript(fleet, {.more = {"--switches=1", "--segment=2"}}, "/bin/meshwright", "a-3");
+  EXPECT_THAT(
+      script,
+      AllOf(HasSubstr("#SBATCH --job-name=a-3\n#SBATCH --nodes=2\n#SBATCH --ntasks=2\n"),
+            HasSubstr("#SBATCH --switches=1\n#SBATCH --segment=2\n"),
+            HasSubstr("exec srun --ntasks=2 --cpu-bind=none --ntasks-per-node=1 "
+                      "--kill-on-bad-exit=0 --wait=0 sh -c 'case $SLURM_PROCID in 0) exec "
+                      "/bin/meshwright agent "),
+            HasSubstr(" --name a-3 --log "), HasSubstr(";; 1) exec /bin/meshwright agent "),
+            HasSubstr(" --name a-4 --log ")));
+}
+
+TEST(BatchScriptTest, FurtherOptionsAreOneWordEach) {
+  EXPECT_TRUE(Check(SlurmJobFlags{.more = {"--constraint=a100&ib", "--qos=high"}}).ok());
+  for (const char* wrong : {"switches=1", "-N2", "--", "--comment=a b", "--x=1\n#SBATCH"}) {
+    EXPECT_THAT(std::string(Check(SlurmJobFlags{.more = {wrong}}).message()),
+                HasSubstr("must be a long option of sbatch in one word"))
+        << wrong;
+  }
 }
 
 TEST(SlurmQueueTest, ReadsWhatSqueueIsAskedFor) {

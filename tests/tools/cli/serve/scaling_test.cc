@@ -119,14 +119,18 @@ class WhoMayGoTest : public testing::Test {
  protected:
   static constexpr absl::Duration kIdle = absl::Seconds(60);
 
-  static AgentJob Runs(const std::string& agent, int64_t since_s = 0) {
-    return {.agent = agent, .phase = JobPhase::kRunning, .running_since = Second(since_s)};
+  static FleetJob Runs(const std::string& agent, int64_t since_s = 0) {
+    return {.job = {.agent = agent, .phase = JobPhase::kRunning, .running_since = Second(since_s)},
+            .agents = {agent}};
+  }
+  static FleetJob Waits(const std::string& agent) {
+    return {.job = {.agent = agent}, .agents = {agent}};
   }
   MayGo At(int64_t now_s, int32_t wanted) const {
     return WhoMayGo(Second(now_s), jobs_, wanted, demand_, kIdle);
   }
 
-  std::vector<AgentJob> jobs_;
+  std::vector<FleetJob> jobs_;
   EngineDemand demand_;
 };
 
@@ -142,7 +146,7 @@ TEST_F(WhoMayGoTest, OnlyThoseThatAreIdleForLongEnoughTheLongestFirst) {
 }
 
 TEST_F(WhoMayGoTest, AJobThatWaitsInTheQueueGoesFirst) {
-  jobs_ = {Runs("a-1"), {.agent = "a-2"}, {.agent = "a-3"}};
+  jobs_ = {Runs("a-1"), Waits("a-2"), Waits("a-3")};
   demand_.agents = {Agent("a-1", 4, false)};
   EXPECT_THAT(At(100, 0).spare, ElementsAre("a-3", "a-2", "a-1"));
 }
@@ -151,6 +155,21 @@ TEST_F(WhoMayGoTest, AnAgentThatIsStartingHasTheIdleTimeToConnect) {
   jobs_ = {Runs("a-1", 50)};
   EXPECT_THAT(At(109, 0).spare, IsEmpty());
   EXPECT_THAT(At(110, 0).spare, ElementsAre("a-1"));
+}
+
+TEST_F(WhoMayGoTest, AJobOfSeveralNodesGoesOnceAllOfItsAgentsAreIdle) {
+  FleetJob both = Runs("a-1");
+  both.agents = {"a-1", "a-2"};
+  jobs_ = {both};
+  demand_.agents = {Agent("a-1", 4, false, 10), Agent("a-2", 4, true)};
+  EXPECT_THAT(At(200, 0).spare, IsEmpty()) << "a-2 is busy";
+  demand_.agents[1] = Agent("a-2", 4, false, 150);
+  EXPECT_THAT(At(200, 0).spare, IsEmpty()) << "a-2 was busy a moment ago";
+  EXPECT_THAT(At(210, 0).spare, ElementsAre("a-1"));
+  demand_.closed = {"a-1"};
+  EXPECT_THAT(At(210, 0).closed, IsEmpty()) << "a-2 still gets trials";
+  demand_.closed = {"a-1", "a-2"};
+  EXPECT_THAT(At(210, 1).closed, ElementsAre("a-1"));
 }
 
 TEST_F(WhoMayGoTest, OneThatGetsNoTrialsGoesWhateverIsWanted) {

@@ -111,11 +111,12 @@ class PageTest(unittest.TestCase):
         unexpected = [e for e in self.errors if not any(re.search(pattern, e) for pattern in self.expected_errors)]
         self.assertEqual(unexpected, [])
 
-    def assert_accessible(self, page):
-        """axe-core finds nothing serious on the page as it is now."""
+    def assert_accessible(self, page, rules=""):
+        """axe-core finds nothing serious on the page as it is now, by all of its rules or by one."""
         quiet(page)
         page.evaluate(AXE.read_text())
-        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        only = f", runOnly: ['{rules}']" if rules else ""
+        found = page.evaluate(f"axe.run(document, {{resultTypes: ['violations']{only}}})")
         self.assertEqual([(v["id"], v["help"], [node["html"][:120] for node in v["nodes"]][:4]) for v in found["violations"]
                           if v["impact"] in ("serious", "critical")], [])
 

@@ -146,7 +146,7 @@ TEST(MembershipTest, MustBeOfTheWholeLayout) {
   membership.member = 2;
   EXPECT_FALSE(Validate(membership, 4).ok());
   membership.member = 0;
-  EXPECT_THAT(std::string(Validate(membership, 4).message()), HasSubstr("gate"));
+  EXPECT_THAT(std::string(Validate(membership, 4).message()), HasSubstr("listener"));
   membership.member = 1;
   membership.secret = "short";
   const std::string message(Validate(membership, 4).message());

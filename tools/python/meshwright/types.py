@@ -756,6 +756,7 @@ class Sweep(TypedDict):
     create_time: When the sweep was created
     end_time: When the sweep's last trial ended; absent until then
     last_sequence: Sequence number of its newest event
+    actor: Who created it, in the form of SweepEvent.actor
     funnel: Numbers of points that each pass of the search dropped
     """
 
@@ -789,6 +790,7 @@ class Sweep(TypedDict):
     create_time: str
     end_time: Optional[str]
     last_sequence: int
+    actor: Optional[str]
     funnel: Funnel
 
 
@@ -1555,6 +1557,7 @@ class _CompareAnswer(TypedDict):
     elapsed_s: Time of the whole command, seconds
     layouts: The layouts, in the order of the request
     allowed_bytes: Bytes that a device may hold under the memory criterion
+    device_bytes: Memory of a device, bytes
     within: Largest difference between the steps of layouts that tie, a fraction
     notes: What readers of the figures should know, one sentence per note
     parameters: Number of parameters of the model
@@ -1567,6 +1570,7 @@ class _CompareAnswer(TypedDict):
     elapsed_s: float
     layouts: List[CompareAnswerLayouts]
     allowed_bytes: int
+    device_bytes: int
     within: float
     notes: List[str]
     parameters: int
@@ -1772,7 +1776,7 @@ class EstimateAnswerMeasured(_EstimateAnswerMeasured, total=False):
 
 
 class EstimateAnswerBinding(TypedDict):
-    """The parts of memory and step that bind the layout.
+    """The largest part of memory, and the largest part of the step besides compute.
 
     memory_part: Largest part of the fullest device's memory, such as "activations"
     memory_bytes: Size of that part, bytes
@@ -1942,7 +1946,7 @@ class _EstimateAnswer(TypedDict):
     elapsed_s: Time of the whole command, seconds
     notes: What readers of the figures should know, one sentence per note
     stages: Memory of one device of each pipeline rank, from rank 0
-    binding: The parts of memory and step that bind the layout
+    binding: The largest part of memory, and the largest part of the step besides compute
     smallest_change: The fastest of these layouts that fits; a layout with a further change is preferred only if the
         change saves 5 % of the step. Not set if this layout fits or none of the others does
     same_mesh_change: Where smallest_change has another tp, cp, pp, ep or etp: the same choice among the layouts that
@@ -3696,6 +3700,7 @@ class _SweepAnswer(TypedDict):
     create_time: When the sweep was created
     end_time: When the sweep's last trial ended; absent until then
     last_sequence: Sequence number of its newest event
+    actor: Who created it, in the form of SweepEvent.actor
     funnel: Numbers of points that each pass of the search dropped
     schema_version: Version of what the keys mean
     """
@@ -3730,6 +3735,7 @@ class _SweepAnswer(TypedDict):
     create_time: str
     end_time: Optional[str]
     last_sequence: int
+    actor: Optional[str]
     funnel: Funnel
     schema_version: int
 

@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"schedule", "--layout", "pp4.mb1", "--micro-batches", "8", "--forward-ms", "1",
                "--backward-ms", "2"},
               "a pipeline whose times were given"}),
-    [](const testing::TestParamInfo<Drawn>& info) { return info.param.name; });
+    [](const testing::TestParamInfo<Drawn>& drawn) { return drawn.param.name; });
 
 }  // namespace
 }  // namespace meshwright::cli

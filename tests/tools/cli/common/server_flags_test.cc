@@ -144,7 +144,7 @@ TEST_F(ServerFlagsTest, AgentsOfAClusterNeedATokenEach) {
   };
   const CommandOutput one = up(Put("one.token", NewToken("operator")));
   EXPECT_EQ(one.exit_code, 2);
-  EXPECT_THAT(one.err, AllOf(HasSubstr("--token-file"), HasSubstr("write {name} in the path")));
+  EXPECT_THAT(one.err, AllOf(HasSubstr("--token-file"), HasSubstr("write {name} for the agent's name in the path")));
   Put("meshwright-agent-1.token", NewToken("operator"));
   const CommandOutput missing = up(folder_ + "/{name}.token");
   EXPECT_EQ(missing.exit_code, 2);

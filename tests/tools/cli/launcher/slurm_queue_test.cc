@@ -25,7 +25,9 @@ TEST(SlurmQueueTest, GivesTheScriptToSbatchAndTakesTheNumber) {
     words = arguments;
     return "17\n";
   });
-  const AgentFleet fleet = {.name = "a", .nodes = 1};
+  AgentFleet fleet;
+  fleet.name = "a";
+  fleet.nodes = 1;
   const AgentJobSpec spec = {fleet, "/bin/meshwright", "me", "a-1"};
   EXPECT_EQ(queue.Submit(spec).value(), "17");
   EXPECT_THAT(script, AllOf(HasSubstr("#SBATCH --job-name=a-1\n"),
@@ -36,27 +38,34 @@ TEST(SlurmQueueTest, GivesTheScriptToSbatchAndTakesTheNumber) {
 }
 
 TEST(BatchScriptTest, AJobOfSeveralNodesRunsAnAgentOnEachOfThem) {
-  const AgentFleet fleet = {
-      .name = "a", .nodes = 4, .nodes_per_job = 2, .devices_text = "cuda", .more = {"--log", "it's"}};
+  AgentFleet fleet;
+  fleet.name = "a";
+  fleet.nodes = 4;
+  fleet.nodes_per_job = 2;
+  fleet.devices_text = "cuda";
+  fleet.more = {"--log", "it's"};
   EXPECT_THAT(JobNames(fleet), ElementsAre("a-1", "a-3"));
   EXPECT_THAT(AgentsOfJob(fleet, "a-3"), ElementsAre("a-3", "a-4"));
-  const std::string script =
-      BatchScript(fleet, {.more = {"--switches=1", "--segment=2"}}, "/bin/meshwright", "a-3");
-  EXPECT_THAT(
-      script,
-      AllOf(HasSubstr("#SBATCH --job-name=a-3\n#SBATCH --nodes=2\n#SBATCH --ntasks=2\n"),
-            HasSubstr("#SBATCH --switches=1\n#SBATCH --segment=2\n"),
-            HasSubstr("exec srun --ntasks=2 --cpu-bind=none --ntasks-per-node=1 "
-                      "--kill-on-bad-exit=0 --wait=0 sh -c 'case $SLURM_PROCID in 0) exec "
-                      "/bin/meshwright agent "),
-            HasSubstr(" --name a-3 --log "), HasSubstr(";; 1) exec /bin/meshwright agent "),
-            HasSubstr(" --name a-4 --log ")));
+  SlurmJobFlags flags;
+  flags.more = {"--switches=1", "--segment=2"};
+  const std::string script = BatchScript(fleet, flags, "/bin/meshwright", "a-3");
+  EXPECT_THAT(script,
+              AllOf(HasSubstr("#SBATCH --job-name=a-3\n#SBATCH --nodes=2\n#SBATCH --ntasks=2\n"),
+                    HasSubstr("#SBATCH --switches=1\n#SBATCH --segment=2\n"),
+                    HasSubstr("exec srun --ntasks=2 --cpu-bind=none --ntasks-per-node=1 "
+                              "--kill-on-bad-exit=0 --wait=0 sh -c 'case $SLURM_PROCID in 0) exec "
+                              "/bin/meshwright agent "),
+                    HasSubstr(" --name a-3 --log "), HasSubstr(";; 1) exec /bin/meshwright agent "),
+                    HasSubstr(" --name a-4 --log ")));
 }
 
 TEST(BatchScriptTest, FurtherOptionsAreOneWordEach) {
-  EXPECT_TRUE(Check(SlurmJobFlags{.more = {"--constraint=a100&ib", "--qos=high"}}).ok());
+  SlurmJobFlags flags;
+  flags.more = {"--constraint=a100&ib", "--qos=high"};
+  EXPECT_TRUE(Check(flags).ok());
   for (const char* wrong : {"switches=1", "-N2", "--", "--comment=a b", "--x=1\n#SBATCH"}) {
-    EXPECT_THAT(std::string(Check(SlurmJobFlags{.more = {wrong}}).message()),
+    flags.more = {wrong};
+    EXPECT_THAT(std::string(Check(flags).message()),
                 HasSubstr("must be a long option of sbatch in one word"))
         << wrong;
   }

@@ -202,30 +202,30 @@ double AllToAllTime(const StepShape& step, const BlockShape& shape, int64_t byte
                        .most_nodes = limited ? experts.top_groups : 0});
 }
 
-// Tokens go to their experts and come back, twice each way. The profile gives the share of it that
-// compute hides in each direction.
+// Tokens go to their experts and come back, twice each way.
 void AddExpertParallel(const StepShape& step, const BlockShape& shape, const ListCost& cost,
                        LayerTime& time) {
   CollectiveTimes inside(step, step.experts.tensor);
-  double forward_s = 0.0;
-  double backward_s = 0.0;
-  double recompute_s = 0.0;
   for (const CollectiveCost& collective : cost.collectives) {
     if (collective.group == GroupRole::kTensor) continue;
-    double& sum_s = collective.pass == PassKind::kForward ? forward_s : backward_s;
+    double& sum_s = collective.pass == PassKind::kForward ? time.ep_forward_s : time.ep_backward_s;
     const double time_s = collective.kind == CollectiveKind::kAllToAll
                               ? Launched(step, AllToAllTime(step, shape, collective.bytes))
                               : inside.Of(collective.kind, collective.bytes);
     sum_s += time_s;
-    if (collective.recomputed) recompute_s += time_s;
+    if (collective.recomputed) time.ep_recompute_s += time_s;
   }
+}
+
+// Subtracts the part of the collectives of a layer's experts that compute hides, pass by pass.
+void HideExpertParallel(const StepShape& step, LayerTime& time) {
   const Communication& communication = step.context.profile.communication;
   const double hidden = step.network.Inside(step.experts.experts)
                             ? communication.all_to_all_overlap
                             : communication.all_to_all_overlap_across;
-  time.ep_forward_s = forward_s - std::min(hidden * forward_s, time.forward_s);
-  time.ep_backward_s = backward_s - std::min(hidden * backward_s, time.backward_s());
-  time.ep_recompute_s = recompute_s - std::min(hidden * recompute_s, time.recompute_s);
+  time.ep_forward_s -= std::min(hidden * time.ep_forward_s, time.forward_s);
+  time.ep_backward_s -= std::min(hidden * time.ep_backward_s, time.backward_s());
+  time.ep_recompute_s -= std::min(hidden * time.ep_recompute_s, time.recompute_s);
 }
 
 // Returns the host's seconds for the tensor-parallel rings of one pass, where the framework drives
@@ -245,29 +245,6 @@ double ExpertLaunches(const BlockShape& shape) {
   constexpr double kCasts = 8.0;
   const double launches = kProducts + (shape.quantisation.casts_by_expert ? kCasts : 0.0);
   return launches * static_cast<double>(shape.rank_experts());
-}
-
-// The host works in parallel with the device, and the slower of them sets the pace of each pass. A
-// third of the launches for experts are the forward's.
-void ApplyHostFloor(const StepShape& step, const BlockSums& block, LayerTime& time) {
-  const OperatorTraffic& traffic = step.context.profile.traffic;
-  const double operator_s = traffic.host_share * step.context.cluster.host.operator_s;
-  const double experts_s = traffic.expert_launch_s * ExpertLaunches(block.shape);
-  const double rings_s = HostRingTime(step);
-  const double forward_s =
-      time.forward_s + time.tp_forward_s + time.cp_forward_s + time.ep_forward_s;
-  const double forward_floor_s =
-      operator_s * block.layer_cost.forward_operators + experts_s / 3.0 + rings_s;
-  time.forward_s += std::max(0.0, forward_floor_s - forward_s);
-  if (!time.has_backward()) return;
-  const double backward_s =
-      time.backward_s() + time.tp_backward_s + time.cp_backward_s + time.ep_backward_s;
-  const double backward_floor_s =
-      operator_s * block.layer_cost.backward_operators + experts_s * 2.0 / 3.0 + rings_s;
-  const double missing_s = std::max(0.0, backward_floor_s - backward_s);
-  const double weights_share = time.weight_gradient_s > 0.0 ? 0.5 : 0.0;
-  time.input_gradient_s += missing_s * (1.0 - weights_share);
-  time.weight_gradient_s += missing_s * weights_share;
 }
 
 MatmulInputs BlockInputs(const StepShape& step, const BlockShape& shape) {
@@ -295,6 +272,24 @@ LayerTime EstimateEnd(const StepShape& step, const ListCost& cost) {
 
 // Returns the time of operators of a block, however slow the host is.
 LayerTime EstimateOperators(const StepShape& step, const BlockSums& block, const ListCost& cost) {
+  LayerTime time = TimeWithoutOverlap(step, block, cost);
+  if (block.shape.has_experts()) HideExpertParallel(step, time);
+  HideTensorParallel(step, time);
+  return time;
+}
+
+LayerTime EstimateBlock(const StepShape& step, const BlockSums& block) {
+  LayerTime time = EstimateOperators(step, block, block.layer_cost);
+  const LayerTime wait = HostWait(step, block, time);
+  time.forward_s += wait.forward_s;
+  time.input_gradient_s += wait.input_gradient_s;
+  time.weight_gradient_s += wait.weight_gradient_s;
+  return time;
+}
+
+}  // namespace
+
+LayerTime TimeWithoutOverlap(const StepShape& step, const BlockSums& block, const ListCost& cost) {
   LayerTime time;
   AddCompute(step, cost, BlockInputs(step, block.shape), time);
   if (cost.attention != nullptr) {
@@ -308,17 +303,31 @@ LayerTime EstimateOperators(const StepShape& step, const BlockSums& block, const
     return times.Of(collective.kind, collective.bytes);
   };
   AddTensorParallel(cost, price, time);
-  HideTensorParallel(step, time);
   return time;
 }
 
-LayerTime EstimateBlock(const StepShape& step, const BlockSums& block) {
-  LayerTime time = EstimateOperators(step, block, block.layer_cost);
-  ApplyHostFloor(step, block, time);
-  return time;
+// A third of the launches for experts are the forward's.
+LayerTime HostWait(const StepShape& step, const BlockSums& block, const LayerTime& time) {
+  const OperatorTraffic& traffic = step.context.profile.traffic;
+  const double operator_s = traffic.host_share * step.context.cluster.host.operator_s;
+  const double experts_s = traffic.expert_launch_s * ExpertLaunches(block.shape);
+  const double rings_s = HostRingTime(step);
+  const double forward_s =
+      time.forward_s + time.tp_forward_s + time.cp_forward_s + time.ep_forward_s;
+  const double forward_floor_s =
+      operator_s * block.layer_cost.forward_operators + experts_s / 3.0 + rings_s;
+  LayerTime wait = {.forward_s = std::max(0.0, forward_floor_s - forward_s)};
+  if (!time.has_backward()) return wait;
+  const double backward_s =
+      time.backward_s() + time.tp_backward_s + time.cp_backward_s + time.ep_backward_s;
+  const double backward_floor_s =
+      operator_s * block.layer_cost.backward_operators + experts_s * 2.0 / 3.0 + rings_s;
+  const double missing_s = std::max(0.0, backward_floor_s - backward_s);
+  const double weights_share = time.weight_gradient_s > 0.0 ? 0.5 : 0.0;
+  wait.input_gradient_s = missing_s * (1.0 - weights_share);
+  wait.weight_gradient_s = missing_s * weights_share;
+  return wait;
 }
-
-}  // namespace
 
 LayerTime EstimateLayer(const StepShape& step, size_t shape) {
   return EstimateBlock(step, step.planned.block(shape));

@@ -43,6 +43,15 @@ struct LayerTime {
 // selective recompute is included.
 LayerTime EstimateLayer(const StepShape& step, size_t shape);
 
+// Returns the time of operators of a block on a host that is never late, if compute hid none of
+// their collectives among TP ranks and experts. Ring attention's messages are hidden nevertheless.
+LayerTime TimeWithoutOverlap(const StepShape& step, const BlockSums& block, const ListCost& cost);
+
+// Returns the seconds by which the host delays the forward and the gradients of a layer, whose
+// device alone takes `time`. The host works in parallel with the device, and the slower of them
+// sets the pace of each pass.
+LayerTime HostWait(const StepShape& step, const BlockSums& block, const LayerTime& time);
+
 // Returns the time of one of a tower's blocks without full recompute.
 LayerTime EstimateTowerBlock(const StepShape& step, const TowerSums& tower);
 // Returns the time of a tower's patches and projector.

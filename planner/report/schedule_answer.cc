@@ -26,6 +26,7 @@ absl::StatusOr<ScheduledStep> ScheduledStepOf(PlanQuery query, std::string_view 
   const EstimateContext context = ContextOf(request);
   step.times.stages = StageDurationsOf(context, step.layout);
   step.times.hop_s = {HopTime(context, step.layout)};
+  step.layer_kinds = LayerKindsOf(context, step.layout);
   return step;
 }
 
@@ -43,8 +44,11 @@ absl::Status CheckScheduledStep(const ScheduledStep& step, int64_t most_actions,
 }
 
 absl::StatusOr<ScheduleAnswer> AnswerSchedule(const ScheduledStep& step) {
-  ScheduleAnswer answer{
-      .layout = step.layout, .micro_batches = step.micro_batches, .timeline = {}, .svg = {}};
+  ScheduleAnswer answer{.layout = step.layout,
+                        .micro_batches = step.micro_batches,
+                        .timeline = {},
+                        .layer_kinds = step.layer_kinds,
+                        .svg = {}};
   ASSIGN_OR_RETURN(answer.timeline, SimulateLayout(step.layout, step.micro_batches, step.times));
   return answer;
 }

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "planner/catalog/plan_query.h"
 #include "planner/layout/layout.h"
+#include "planner/report/layer_kinds.h"
 #include "planner/schedule/simulator.h"
 
 namespace meshwright::planner {
@@ -18,6 +20,7 @@ struct ScheduledStep {
   Layout layout;
   int32_t micro_batches = 0;
   PipelineTimes times;
+  std::vector<LayerKind> layer_kinds = {};  // empty if the step is not one of a model
 
   // Returns an upper bound on the number of actions in the simulation: three for each micro-batch
   // and stage. The number is a double, because an integer could overflow.
@@ -28,7 +31,8 @@ struct ScheduleAnswer {
   Layout layout;
   int32_t micro_batches = 0;
   Timeline timeline;
-  std::string svg = {};  // a picture of the step, if the caller has drawn one
+  std::vector<LayerKind> layer_kinds = {};  // empty if the step is not one of a model
+  std::string svg = {};                     // a picture of the step, if the caller has drawn one
 };
 
 // The most actions that are simulated.

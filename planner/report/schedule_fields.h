@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "planner/codec/fields.h"
@@ -26,6 +27,32 @@ void VisitFields(const ScheduledRank& rank, Visitor& visit) {
   visit("chunks_in_flight", rank.timeline.peak_in_flight);
 }
 
+// Compute that is repeated has a field of its own; a collective that is repeated counts among those
+// of the backward, which waits for it.
+template <typename Visitor>
+void VisitFields(const OperatorTime& op, Visitor& visit) {
+  const LayerTime& time = op.time;
+  visit("name", std::string(op.name));
+  visit("kind", std::string(op.kind));
+  visit("forward_s", time.forward_s);
+  visit("backward_s", time.backward_s());
+  visit("recompute_s", time.recompute_s);
+  visit("tp_forward_s", time.tp_forward_s);
+  visit("tp_backward_s", time.tp_backward_s + time.tp_recompute_s);
+  visit("cp_forward_s", time.cp_forward_s);
+  visit("cp_backward_s", time.cp_backward_s + time.cp_recompute_s);
+  visit("ep_forward_s", time.ep_forward_s);
+  visit("ep_backward_s", time.ep_backward_s + time.ep_recompute_s);
+}
+
+template <typename Visitor>
+void VisitFields(const LayerKind& kind, Visitor& visit) {
+  visit("name", kind.name);
+  visit("layers", kind.layers);
+  visit("recomputed", kind.recomputed);
+  visit("operators", kind.operators);
+}
+
 template <typename Visitor>
 void VisitFields(const ScheduleAnswer& answer, Visitor& visit) {
   const Timeline& timeline = answer.timeline;
@@ -40,6 +67,7 @@ void VisitFields(const ScheduleAnswer& answer, Visitor& visit) {
   visit("repeated_step_s", timeline.RepeatedStepTime());
   visit("bubble_share", timeline.BubbleShare());
   visit("ranks", ranks);
+  visit("layer_kinds", answer.layer_kinds);
   visit(OnlyOnWire("svg"), answer.svg);
 }
 

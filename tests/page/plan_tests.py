@@ -159,6 +159,24 @@ class LayoutTest(PageTest):
         self.until(lambda: sentence(page).startswith("It fits"))
         self.assertIn("mb1", address(page))
 
+    def test_a_layer_is_shown_operator_by_operator_with_and_without_a_pipeline(self):
+        layout = "tp2.pp1.dp32.mb1.zero1.sp1"
+        page = self.open(f"#layout?{QUESTION}&layout={layout}")
+        bars = page.locator("[data-ref=operators] .track")
+        self.until(lambda: bars.count() == 2, "a forward and a backward")
+        kind = json.loads(ask("schedule", "--layout", layout, *COMMAND, "--format", "json"))["layer_kinds"][0]
+        names = [op["name"].replace("_", " ") for op in kind["operators"]]
+        for name in names:
+            self.assertIn(name, bars.first.get_attribute("aria-label"))
+        self.assertIn("ffn enter, tensor parallel", bars.last.get_attribute("aria-label"))
+        longest = max(kind["operators"], key=lambda op: sum(value for key, value in op.items() if key.endswith("_s")))
+        self.assertIn(longest["name"].replace("_", " "), page.locator("[data-ref=operators] tbody tr").first.inner_text())
+        self.assertIn("32 layers: attention, FFN", page.locator("[data-ref=operators]").inner_text())
+        self.assertTrue(page.locator("[data-ref=timeline]").is_hidden(), "no pipeline, no ranks")
+        page = self.open(self.TOO_LARGE)
+        self.until(lambda: page.locator("[data-ref=schedule] .track").count() == 4)
+        self.assertEqual(page.locator("[data-ref=operators] .track").count(), 2)
+
     def test_a_run_that_i_measured_corrects_every_estimate(self):
         page = self.open(f"#layout?{QUESTION}&layout=tp2.pp1.dp32.mb1.zero1.sp1")
         before = sentence(page)

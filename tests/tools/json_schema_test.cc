@@ -106,6 +106,8 @@ TEST(JsonSchema, DescribesListsLaunchesAndSchedules) {
                            "--tensor-model-parallel-size 2 --micro-batch-size 1 --lr 1e-4\n";
   ExpectDescribed("import", {"import", "--from", "megatron", script}, 2);
   ExpectDescribed("schedule", {"schedule", "--layout", "tp1.pp4.dp1", "--micro-batches", "8"});
+  ExpectDescribed("schedule", {"schedule", "--layout", "tp1.pp4.dp1", "--model", "llama-3-8b",
+                               "--cluster", "h100", "--seq-len", "4096", "--global-batch", "8"});
 }
 
 TEST(JsonSchema, DescribesErrors) {

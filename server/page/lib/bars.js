@@ -6,7 +6,7 @@ import {deviceBytes, MEMORY_PARTS, TIME_PARTS} from './layouts.js';
 const position = (from, to, whole) =>
   ({left: `${(from / whole) * 100}%`, width: `${(Math.max(0, to - from) / whole) * 100}%`});
 
-const legend = (entries) =>
+export const legend = (entries) =>
   h('ul', {class: 'legend'}, entries.map(([name, kind]) => h('li', {}, h('i', {class: kind}), name)));
 
 // One bar for each pipeline rank, neighbours with equal memory as one, against what a device may hold and has.
@@ -73,25 +73,28 @@ export function waterfall(time) {
 
 // Rows of parts stacked beside each other: [{name, parts: [[name, kind, value]], figure}] on one scale.
 export function stacked(rows) {
-  const whole = Math.max(...rows.map((row) => row.parts.reduce((sum, [, , v]) => sum + v, 0)), 1e-12);
   const used = new Map(rows.flatMap((row) => row.parts.filter(([, , v]) => v > 0).map(([name, kind]) => [name, kind])));
-  return [
-    h('div', {class: 'bars'}, rows.map((row) => {
-      let before = 0;
-      return [
-        h('span', {class: 'name'}, row.name),
-        h('span', {
-          class: 'track',
-          role: 'img',
-          'aria-label': row.parts.map(([name, , v]) => `${name} ${seconds(v)}`).join(', ')
-        },
-          row.parts.map(([name, kind, v]) => {
-            before += v;
-            return h('i', {class: kind, title: `${name}: ${seconds(v)}`, style: position(before - v, before, whole)});
-          })),
-        h('span', {class: 'figure'}, row.figure)
-      ];
-    })),
-    legend([...used]),
-  ];
+  return [stackedBars(rows, longest(rows)), legend([...used])];
+}
+
+export const longest = (rows) => Math.max(...rows.map((row) => row.parts.reduce((sum, [, , v]) => sum + v, 0)), 1e-12);
+
+// The rows alone, on a scale from 0 to `whole`; with `joints`, a line parts neighbours that have the same colour.
+export function stackedBars(rows, whole, {joints = false} = {}) {
+  return h('div', {class: 'bars'}, rows.map((row) => {
+    let before = 0;
+    return [
+      h('span', {class: 'name'}, row.name),
+      h('span', {
+        class: joints ? 'track joints' : 'track',
+        role: 'img',
+        'aria-label': row.parts.map(([name, , v]) => `${name} ${seconds(v)}`).join(', ')
+      },
+        row.parts.map(([name, kind, v]) => {
+          before += v;
+          return h('i', {class: kind, title: `${name}: ${seconds(v)}`, style: position(before - v, before, whole)});
+        })),
+      h('span', {class: 'figure'}, row.figure)
+    ];
+  }));
 }

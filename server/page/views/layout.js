@@ -6,6 +6,7 @@ import {change, onQuestion, planRequest, question, questionLink, recommendReques
 import {copyLayout, figureTiles, layoutLink, layoutText, pinButton, restsOn} from '../lib/layouts.js';
 import {memoryByRank, stacked, waterfall} from '../lib/bars.js';
 import {measureButton} from '../lib/measure.js';
+import {layerTimeline} from '../lib/operators.js';
 
 export const title = 'Layout';
 
@@ -143,12 +144,15 @@ function exporter(refs) {
   })();
 }
 
-// A simulated step: how busy each pipeline rank is, and the picture of all of them.
+// The step in three levels: the operators of a layer, how busy each pipeline rank is, and the picture of all ranks. A
+// pipeline of one rank has the first level alone.
 async function showSchedule(refs, estimate, layout, signal) {
   refs.timeline.hidden = !/\.pp(?!1\.)\d/.test(estimate.layout);
-  if (refs.timeline.hidden) return;
   try {
     const s = await call('Planner/Schedule', {plan: planRequest(), layout}, {signal});
+    refs.layer.hidden = false;
+    fill(refs.operators, layerTimeline(s.layer_kinds));
+    if (refs.timeline.hidden) return;
     refs.simulated.textContent =
       `${count(s.micro_batches)} micro-batches in ${seconds(s.step_s)}, idle ${percent(s.bubble_share)}`;
     fill(refs.schedule, stacked(s.ranks.map((r) => ({
@@ -166,6 +170,9 @@ async function showSchedule(refs, estimate, layout, signal) {
       }))
             : h('p', {class: 'hint'}, 'The step has too many micro-batches for a picture.'));
   } catch (error) {
-    if (!isAbort(error)) fill(refs.schedule, h('p', {class: 'muted'}, error.message));
+    if (isAbort(error)) return;
+    refs.layer.hidden = false;
+    fill(refs.operators, h('p', {class: 'muted'}, error.message));
+    refs.timeline.hidden = true;
   }
 }

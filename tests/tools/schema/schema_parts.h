@@ -108,6 +108,10 @@ template <>
 struct SchemaPart<planner::ScheduleAnswer> : SentAs<v1::ScheduleResponse> {};
 template <>
 struct SchemaPart<planner::ScheduledRank> : SentAs<v1::ScheduledRank> {};
+template <>
+struct SchemaPart<planner::LayerKind> : SentAs<v1::LayerKind> {};
+template <>
+struct SchemaPart<planner::OperatorTime> : SentAs<v1::OperatorTime> {};
 
 template <>
 struct SchemaPart<planner::UserLayoutReport> : SentAs<v1::Standing> {

@@ -3478,6 +3478,52 @@ class ScheduleAnswerRanks(TypedDict):
     chunks_in_flight: int
 
 
+class ScheduleAnswerLayerKindsOperators(TypedDict):
+    """ScheduleAnswerLayerKindsOperators.
+
+    name: Name of the operator, such as "down_projection", or "host"
+    kind: Kind of the operator: "matmul", "attention", "norm", "elementwise", "collective", "core" (the core of a
+        recurrence, or the scores of an index), or "host" (the device waits for the host)
+    forward_s: Forward without collectives, seconds
+    backward_s: Gradients of the input and of the weights without collectives, seconds
+    recompute_s: Forward that is repeated before the backward, without collectives, seconds
+    tp_forward_s: Collectives among tensor-parallel ranks for which the forward waits, seconds
+    tp_backward_s: Collectives among tensor-parallel ranks for which backward and recompute wait, seconds
+    cp_forward_s: Messages among context-parallel ranks for which the forward waits, seconds
+    cp_backward_s: Messages among context-parallel ranks for which backward and recompute wait, seconds
+    ep_forward_s: Transfer of tokens to experts and back for which the forward waits, seconds
+    ep_backward_s: Transfer of tokens to experts and back for which backward and recompute wait, seconds
+    """
+
+    name: str
+    kind: str
+    forward_s: float
+    backward_s: float
+    recompute_s: float
+    tp_forward_s: float
+    tp_backward_s: float
+    cp_forward_s: float
+    cp_backward_s: float
+    ep_forward_s: float
+    ep_backward_s: float
+
+
+class ScheduleAnswerLayerKinds(TypedDict):
+    """ScheduleAnswerLayerKinds.
+
+    name: What the layers consist of, such as "latent attention, 256 experts"
+    layers: Layers of the kind in the model, a count
+    recomputed: Whether the backward repeats the whole layer from its input
+    operators: Operators of one layer in the order of the forward; then, if the device waits for the host, the wait.
+        Without the copies of offloaded tensors
+    """
+
+    name: str
+    layers: int
+    recomputed: bool
+    operators: List[ScheduleAnswerLayerKindsOperators]
+
+
 class ScheduleAnswer(TypedDict):
     """meshwright schedule --format json.
 
@@ -3488,6 +3534,8 @@ class ScheduleAnswer(TypedDict):
     repeated_step_s: A step among many, seconds
     bubble_share: Share of the step that ranks are idle, a fraction
     ranks: One entry per pipeline rank
+    layer_kinds: The layers of the model by kind, without towers and layers that predict further tokens; empty if the
+        times were given by hand
     """
 
     schema_version: int
@@ -3497,6 +3545,7 @@ class ScheduleAnswer(TypedDict):
     repeated_step_s: float
     bubble_share: float
     ranks: List[ScheduleAnswerRanks]
+    layer_kinds: List[ScheduleAnswerLayerKinds]
 
 
 class _StudyAnswerRequest(TypedDict):

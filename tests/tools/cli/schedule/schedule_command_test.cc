@@ -54,6 +54,7 @@ TEST(ScheduleJson, SaysWhatTheTextSays) {
   EXPECT_NEAR(answer["bubble_share"].get<double>(), 3.0 / 11.0, 1e-12);
   EXPECT_EQ(answer["ranks"].size(), 4u);
   EXPECT_EQ(answer["ranks"][0]["chunks_in_flight"], 4);
+  EXPECT_TRUE(answer["layer_kinds"].empty()) << "no model, no layers";
 }
 
 TEST(ScheduleJson, HopsCountMoreWhereTheyBlock) {
@@ -77,6 +78,19 @@ TEST(ScheduleOfAModel, TakesMicroBatchesAndTimesFromThePlanner) {
   EXPECT_EQ(answer["micro_batches"], 32);
   EXPECT_GT(answer["step_s"].get<double>(), 0.1);
   EXPECT_LT(answer["step_s"].get<double>(), 100.0);
+  ASSERT_EQ(answer["layer_kinds"].size(), 1u);
+  const json& kind = answer["layer_kinds"][0];
+  EXPECT_EQ(kind["name"], "attention, FFN");
+  EXPECT_EQ(kind["layers"], 32);
+  double layer_s = 0.0;
+  for (const json& op : kind["operators"]) {
+    for (const char* field : {"forward_s", "backward_s", "tp_forward_s", "tp_backward_s"}) {
+      layer_s += op[field].get<double>();
+    }
+  }
+  // Each rank runs 32 / 4 layers for each micro-batch; the second rank runs nothing else.
+  const double layers_s = 32 * 8 * layer_s;
+  EXPECT_NEAR(answer["ranks"][1]["busy_s"].get<double>(), layers_s, 1e-9 * layers_s);
   arguments[4] = "tp2.pp3.dp1.sched=1f1b";
   EXPECT_THAT(RunCommand(arguments).err, HasSubstr("32 layers"));
 }

@@ -2,6 +2,7 @@
 import json
 import pathlib
 import pickle
+import re
 import tempfile
 import unittest
 

@@ -113,7 +113,6 @@ class PageTest(unittest.TestCase):
 
     def assert_accessible(self, page, rules=""):
         """axe-core finds nothing serious on the page as it is now, by all of its rules or by one."""
-        quiet(page)
         page.evaluate(AXE.read_text())
         only = f", runOnly: ['{rules}']" if rules else ""
         found = page.evaluate(f"axe.run(document, {{resultTypes: ['violations']{only}}})")

@@ -339,7 +339,8 @@ absl::StatusOr<int64_t> SqliteSweeps::PruneEvents(absl::Time before, int64_t lim
       SqliteStatement prune,
       connection_->Prepare(
           "DELETE FROM events WHERE sequence IN (SELECT e.sequence FROM sweeps AS s "
-          "JOIN events AS e ON e.sweep_id = s.id WHERE s.end_time_us < ?1 AND e.sequence < "
+          "JOIN events AS e ON e.sweep_id = s.id WHERE s.end_time_us < ?1 AND e.kind <> "
+          "'sweep_created' AND e.sequence < "
           "(SELECT max(sequence) FROM events WHERE sweep_id = s.id) LIMIT ?2)"));
   prune.Bind(ToMicros(before)).Bind(limit);
   RETURN_IF_ERROR(prune.Run());

@@ -190,8 +190,8 @@ class SweepAccess : public SweepReader {
   // Replaces the stored quarantine record of the agent.
   virtual absl::Status SetAgentQuarantine(const AgentQuarantine& quarantine) = 0;
 
-  // Deletes at most `limit` events of sweeps that ended before `before`, but never a sweep's last
-  // event. Returns how many it deleted.
+  // Deletes at most `limit` events of sweeps that ended before `before`, but never a sweep's first
+  // event, which names its creator, nor its last one. Returns how many it deleted.
   virtual absl::StatusOr<int64_t> PruneEvents(absl::Time before, int64_t limit) = 0;
 
   // Stores an event that changes no state, and returns its sequence.

@@ -17,6 +17,7 @@ constexpr double kLine = 22.0;
 constexpr double kCompareBar = 16.0;
 constexpr double kCompareRow = 46.0;  // a layout's name and its bar
 constexpr double kCompareBottom = 16.0;
+constexpr double kLimitName = 150.0;  // of a limit's name and value
 
 struct Part {
   std::string_view name;
@@ -94,12 +95,15 @@ class Bars {
   void AppendLimits(double top, double bottom, std::string& svg) const {
     for (const Part& limit : limits_) {
       const double x = kCompareLeft + LengthOf(limit.value);
+      // A name at the left of a line near the left edge would be cut.
+      const bool is_right = x < kCompareLeft + kLimitName;
       absl::StrAppendFormat(&svg,
                             "<line class=\"limit\" x1=\"%.1f\" y1=\"%.0f\" x2=\"%.1f\" "
-                            "y2=\"%.0f\"/><text class=\"end\" x=\"%.1f\" y=\"%.0f\">%s: %.4g "
+                            "y2=\"%.0f\"/><text class=\"%s\" x=\"%.1f\" y=\"%.0f\">%s: %.4g "
                             "%s</text>\n",
-                            x, top, x, bottom + 12.0, x - 4.0, bottom + 12.0, limit.name,
-                            limit.value, unit_);
+                            x, top, x, bottom + 12.0, is_right ? "" : "end",
+                            is_right ? x + 4.0 : x - 4.0, bottom + 12.0, limit.name, limit.value,
+                            unit_);
       bottom += kLine;
     }
   }

@@ -10,7 +10,9 @@ namespace meshwright::planner {
 struct PictureOrigin {
   std::string question;  // model, cluster and batch, such as of QuestionText()
   std::string date;      // YYYY-MM-DD
-  std::string command;   // the command line, or the call of a server, that draws it
+  // The command line as it was typed, or the call of a server. Flags that have their defaults from
+  // the environment or from a configuration file are not part of it.
+  std::string command;
 };
 
 }  // namespace meshwright::planner

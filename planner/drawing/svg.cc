@@ -4,6 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "base/text/string_view.h"
+#include "base/text/utf8.h"
 
 namespace meshwright::planner {
 namespace {
@@ -103,7 +104,7 @@ std::vector<std::string> SvgTitleLines(std::string_view text, double width) {
 
 std::string SvgEscape(std::string_view text) {
   std::string escaped;
-  for (const char c : text) {
+  for (const char c : ValidUtf8(text)) {
     switch (c) {
       case '&':
         escaped += "&amp;";

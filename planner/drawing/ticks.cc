@@ -1,5 +1,6 @@
 #include "planner/drawing/ticks.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -11,15 +12,19 @@ namespace {
 
 // Ends of an axis are the results of sums, so a mark at an end may miss it by rounding.
 constexpr double kRounding = 1e-9;
+// An axis that is shorter, relative to its ends, has no marks that doubles can tell apart.
+constexpr double kLeastExtent = 1e-9;
 // Whole numbers of this size are written in full, with commas.
 constexpr double kLeastGrouped = 1e3;
 constexpr double kMostGrouped = 1e15;
 
-std::vector<double> MultiplesOf(double step, double low, double high) {
+// Returns the multiples of `step` in [low, high], or the first `most` + 1 of them.
+std::vector<double> MultiplesOf(double step, double low, double high, int most) {
   std::vector<double> multiples;
   const double slack = kRounding * step;
-  for (double i = std::ceil((low - slack) / step); i * step <= high + slack; i += 1.0) {
-    multiples.push_back(i * step + 0.0);  // not -0
+  const double first = std::ceil((low - slack) / step);
+  for (int i = 0; i <= most && (first + i) * step <= high + slack; ++i) {
+    multiples.push_back((first + i) * step + 0.0);  // not -0
   }
   return multiples;
 }
@@ -27,20 +32,21 @@ std::vector<double> MultiplesOf(double step, double low, double high) {
 }  // namespace
 
 std::vector<double> LinearTicks(double low, double high, int most) {
-  if (!std::isfinite(low) || !std::isfinite(high) || !(low < high) || most < 1) return {};
-  double power = std::pow(10.0, std::floor(std::log10((high - low) / most)));
-  while (true) {
+  if (!std::isfinite(low) || !std::isfinite(high) || most < 1) return {};
+  if (!(high - low > kLeastExtent * std::max(std::abs(low), std::abs(high)))) return {};
+  const double first = std::floor(std::log10((high - low) / most));
+  for (double exponent = first; exponent < first + 3.0; exponent += 1.0) {
     for (const double digit : {1.0, 2.0, 5.0}) {
-      const double step = digit * power;
-      if ((high - low) / step > most + 1.0) continue;
-      std::vector<double> ticks = MultiplesOf(step, low, high);
+      const double step = digit * std::pow(10.0, exponent);
+      std::vector<double> ticks = MultiplesOf(step, low, high, most);
       if (ticks.size() <= static_cast<size_t>(most)) return ticks;
     }
-    power *= 10.0;
   }
+  return {};
 }
 
 std::vector<double> LogTicks(double low, double high) {
+  if (!(low > 0.0) || !(low <= high) || !std::isfinite(high)) return {};
   const double decades = std::log10(high / low);
   std::vector<double> digits = {1.0, 2.0, 5.0};
   if (decades > 3.0) digits = {1.0};
@@ -54,7 +60,8 @@ std::vector<double> LogTicks(double low, double high) {
       }
     }
   }
-  return ticks;
+  constexpr int kMostInPart = 5;  // of an axis that is a small part of a decade
+  return ticks.size() < 2 ? LinearTicks(low, high, kMostInPart) : ticks;
 }
 
 std::string TickText(double value) {

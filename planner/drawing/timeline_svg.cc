@@ -53,10 +53,13 @@ struct Window {
   double x = kTimelineLeft;
 };
 
+// Returns the median time of the actions that take time; 0 if none does.
 double MedianActionTime(const Timeline& timeline) {
   std::vector<double> times;
   times.reserve(timeline.actions.size());
-  for (const TimedAction& timed : timeline.actions) times.push_back(timed.end_s - timed.start_s);
+  for (const TimedAction& timed : timeline.actions) {
+    if (timed.end_s > timed.start_s) times.push_back(timed.end_s - timed.start_s);
+  }
   if (times.empty()) return 0.0;
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
@@ -73,7 +76,9 @@ class Picture {
     windows_ = {{.from_s = 0.0, .to_s = all_s}};
     // A step of many micro-batches repeats itself in the middle. Its beginning and its end are
     // drawn at a legible scale.
-    const double legible = kLegibleBar / MedianActionTime(timeline);
+    const double median_s = MedianActionTime(timeline);
+    if (!(median_s > 0.0)) return;
+    const double legible = kLegibleBar / median_s;
     const double window_s = (kTimelinePlot - kWindowsApart) / 2.0 / legible;
     if (!(legible > scale_) || 2.0 * window_s >= all_s) return;
     scale_ = legible;

@@ -83,6 +83,8 @@ TEST_F(MaintenanceTest, CompactingForgetsWhatNobodyNeeds) {
     const int64_t kept = store->CreateSweep(SomeSweep("kept"), SomeTrials(3))->id;
     ASSERT_TRUE(store->CancelSweep(gone, "so", At(1), "").ok());
     ASSERT_TRUE(store->DeleteSweep(gone, At(9), "").ok());
+    ASSERT_TRUE(
+        store->AppendEvent({.sweep_id = kept, .kind = "result_refused", .time = At(9)}).ok());
     ASSERT_TRUE(store->CancelSweep(kept, "so", At(10), "").ok());
   }
   const auto made = CompactStore(path_, At(11));

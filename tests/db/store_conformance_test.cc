@@ -129,7 +129,7 @@ TEST_P(StoreConformanceTest, PlansReadAsTheyWereThoughTheirModelIsStoredOnce) {
   }
 }
 
-TEST_P(StoreConformanceTest, ForgetsEventsOfSweepsThatEndedLongAgoButTheLast) {
+TEST_P(StoreConformanceTest, ForgetsEventsOfSweepsThatEndedLongAgoButTheFirstAndTheLast) {
   const SweepRecord old = Create("old", 3);
   const SweepRecord young = Create("young", 1);
   const SweepRecord open = Create("open", 1);
@@ -137,13 +137,16 @@ TEST_P(StoreConformanceTest, ForgetsEventsOfSweepsThatEndedLongAgoButTheLast) {
   ASSERT_TRUE(
       store_->AppendEvent({.sweep_id = old.id, .kind = "result_refused", .time = At(101)}).ok());
   ASSERT_TRUE(store_->CancelSweep(young.id, "so", At(200), "").ok());
+  ASSERT_TRUE(
+      store_->AppendEvent({.sweep_id = old.id, .kind = "result_refused", .time = At(102)}).ok());
   EXPECT_EQ(*store_->PruneEvents(At(150), 1), 1);
   EXPECT_EQ(*store_->PruneEvents(At(150), 10), 1);
   EXPECT_EQ(*store_->PruneEvents(At(150), 10), 0);
   const auto left = *store_->ListEvents(old.id, 0, 10);
-  ASSERT_EQ(left.size(), 1u);
-  EXPECT_EQ(left[0].kind, "result_refused");
-  EXPECT_EQ(store_->GetSweep("old")->last_sequence, left[0].sequence);
+  ASSERT_EQ(left.size(), 2u);
+  EXPECT_EQ(left[0].kind, "sweep_created") << "it has the caller who asked for the sweep";
+  EXPECT_EQ(left[1].kind, "result_refused");
+  EXPECT_EQ(store_->GetSweep("old")->last_sequence, left[1].sequence);
   EXPECT_EQ(store_->ListEvents(young.id, 0, 10)->size(), 2u);
   EXPECT_EQ(store_->ListEvents(open.id, 0, 10)->size(), 1u);
 }

@@ -173,6 +173,7 @@ TEST_F(TokenStoreTest, ASweepsFirstEventSaysWhoAskedForIt) {
   sweep.actor = "token ann";
   ASSERT_TRUE(sweeps->CreateSweep(sweep, SomeTrials(1)).ok());
   EXPECT_EQ((*sweeps->ListEvents(1, 0, 10))[0].actor, "token ann");
+  EXPECT_EQ(sweeps->GetSweepById(1)->actor, "token ann");
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ class LoginTest(PageTest):
         cookie, = page.context.cookies()
         self.assertEqual(cookie["name"], "__Host-meshwright")
         self.assertTrue(cookie["secure"] and cookie["httpOnly"] and cookie["sameSite"] == "Strict")
-        self.assertNotIn(cookie["value"], self.tokens["viewer"])
+        self.assertNotIn(self.tokens["viewer"], cookie["value"])
         page.reload()
         self.assertIn("Run tp1", sentence(page))
         self.assertEqual(self.starts(page), 0, "a viewer starts nothing")

@@ -36,6 +36,12 @@ TEST(Svg, TextCannotEndAnAttributeOrAnElement) {
   EXPECT_EQ(SvgEscape("a<b>&\"c\"\n"), "a&lt;b&gt;&amp;&quot;c&quot; ");
 }
 
+TEST(Svg, BytesThatAreNoUtf8DoNotReachThePicture) {
+  const std::string escaped = SvgEscape("mod\xe8le");
+  EXPECT_EQ(escaped.find('\xe8'), std::string::npos);
+  EXPECT_THAT(escaped, HasSubstr("mod"));
+}
+
 TEST(Svg, LinesEndBetweenWords) {
   EXPECT_THAT(SvgLines("", 100.0), IsEmpty());
   EXPECT_THAT(SvgLines("one two three", 60.0), ElementsAre("one two", "three"));

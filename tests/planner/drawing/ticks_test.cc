@@ -46,6 +46,24 @@ TEST(Ticks, TheWiderALogarithmicAxisTheFewerDigitsOfADecade) {
   EXPECT_THAT(LogTicks(9.0, 31.0), Pointwise(DoubleEq(), {10.0, 15.0, 20.0, 30.0}));
 }
 
+TEST(Ticks, ALogarithmicAxisHasTwoMarksHoweverNarrowItIs) {
+  for (double low = 0.0123; low < 1e5; low *= 1.37) {
+    for (const double factor : {1.02, 1.1, 1.3, 2.0, 9.0, 500.0}) {
+      const std::vector<double> ticks = LogTicks(low, low * factor);
+      EXPECT_GE(ticks.size(), 2U) << low << " * " << factor;
+      EXPECT_LE(ticks.size(), 12U) << low << " * " << factor;
+    }
+  }
+}
+
+TEST(Ticks, EndsThatDifferInTheLastBitOrAreNoNumbersEndTheSearch) {
+  EXPECT_THAT(LinearTicks(0.3, std::nextafter(0.3, 1.0), 8), IsEmpty());
+  EXPECT_THAT(LinearTicks(0.0, std::numeric_limits<double>::denorm_min(), 8),
+              testing::SizeIs(testing::Le(8U)));
+  EXPECT_THAT(LogTicks(0.0, 1.0), IsEmpty());
+  EXPECT_THAT(LogTicks(1.0, std::numeric_limits<double>::infinity()), IsEmpty());
+}
+
 TEST(Ticks, LabelsAreRoundNumbers) {
   EXPECT_EQ(TickText(0.0), "0");
   EXPECT_EQ(TickText(0.1 + 0.2), "0.3");

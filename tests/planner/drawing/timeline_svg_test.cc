@@ -58,6 +58,17 @@ TEST(TimelineSvg, OfALongStepTheBeginningAndTheEndAreDrawnAtALegibleScale) {
   EXPECT_THAT(svg, HasSubstr("<title>B499.c0 999 s to 1000 s</title>"));
 }
 
+TEST(TimelineSvg, ActionsWithoutTimeAreNoReasonToDrawNothing) {
+  const Layout layout;
+  Timeline timeline = OneRank(4);
+  for (int i = 0; i < 20; ++i) {
+    timeline.actions.push_back({.rank = 0, .action = {}, .start_s = 1.0, .end_s = 1.0});
+  }
+  const std::string svg = TimelineSvg({layout, 4}, timeline, {});
+  EXPECT_GE(Bars(svg), 8U);
+  EXPECT_THAT(svg, AllOf(Not(HasSubstr("nan")), Not(HasSubstr("left out"))));
+}
+
 TEST(TimelineSvg, AStepWithoutTimeHasNoBars) {
   const Layout layout;
   const std::string svg = TimelineSvg({layout, 1}, OneRank(0), {});

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -99,9 +100,14 @@ absl::Status UpBySlurm(const UpFlags& flags, CommandContext& context) {
 
 // Becomes srun, which then gets the signals. Returns only if that fails, or after a dry run.
 absl::Status UpBySrun(const UpFlags& flags, CommandContext& context) {
+  RETURN_IF_ERROR(CheckRange("nodes", flags.fleet.nodes, 1, kMostNodesPerJob));
   std::vector<std::string> words =
       SrunWords(flags.fleet, context.binary_dir + "/meshwright", AgentNames(flags.fleet));
-  words.insert(words.begin() + 1, absl::StrCat("--nodes=", flags.fleet.nodes));
+  std::vector<std::string> step = {absl::StrCat("--nodes=", flags.fleet.nodes)};
+  if (flags.fleet.gpus_per_node > 0) {
+    step.push_back(absl::StrCat("--gpus-per-node=", flags.fleet.gpus_per_node));
+  }
+  words.insert(words.begin() + 1, step.begin(), step.end());
   if (flags.dry_run) {
     context.out << ShellLine(words) << "\n";
     return absl::OkStatus();
@@ -115,6 +121,8 @@ absl::Status UpBySrun(const UpFlags& flags, CommandContext& context) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  // This program ignores it, and srun would inherit that.
+  std::signal(SIGPIPE, SIG_DFL);
   ::execvp(argv.front(), argv.data());
   return absl::FailedPreconditionError(absl::StrCat("can't start srun: ", std::strerror(errno)));
 }

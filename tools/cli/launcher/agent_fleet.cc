@@ -35,7 +35,8 @@ absl::Status CheckMore(const std::vector<std::string>& more) {
 
 absl::Status Check(const AgentFleet& fleet) {
   RETURN_IF_ERROR(CheckRange("nodes", fleet.nodes, 1, kMostNodes));
-  RETURN_IF_ERROR(CheckRange("nodes_per_job", fleet.nodes_per_job, 1, fleet.nodes));
+  RETURN_IF_ERROR(
+      CheckRange("nodes_per_job", fleet.nodes_per_job, 1, std::min(fleet.nodes, kMostNodesPerJob)));
   if (fleet.nodes % fleet.nodes_per_job != 0) {
     return FieldError("nodes", fleet.nodes,
                       absl::StrCat("must be a multiple of --nodes-per-job, ", fleet.nodes_per_job));

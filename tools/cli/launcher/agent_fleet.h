@@ -14,6 +14,9 @@
 
 namespace meshwright::cli {
 
+// srun's command holds the words of all agents that it starts, in an argument of at most 128 KiB.
+inline constexpr int32_t kMostNodesPerJob = 256;
+
 struct AgentFleet {
   // Prefix of the agents' names. An agent's name is the prefix, "-" and the agent's number.
   std::string name = "meshwright-agent";

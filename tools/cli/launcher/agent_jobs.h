@@ -1,10 +1,11 @@
-// AgentJobs keeps jobs in a batch queue, one for each agent or for some of the agents. From the
-// state of the queue, it decides which jobs to submit and to cancel, and which agents to give up.
+// AgentJobs keeps jobs in a batch queue, each of one or several agents: for all agents of a fleet
+// or for some. From the state of the queue, it decides which jobs to submit and to cancel, and
+// which jobs to give up. A job has the name of its first agent, and "agent" below stands for that
+// name.
 //
 // AgentJobs runs no program, reads no clock and queries no queue: the caller passes in the state of
-// the queue and the time, and carries out the decisions. A job belongs to the agent of the same
-// name. A job is therefore found again even if its submission was interrupted before the caller got
-// the job's number.
+// the queue and the time, and carries out the decisions. A job is found again by its name,
+// even if its submission was interrupted before the caller got the job's number.
 #pragma once
 
 #include <cstdint>

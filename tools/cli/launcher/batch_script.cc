@@ -46,14 +46,31 @@ std::vector<std::string> WordsOf(const AgentFleet& fleet, const std::string& pro
   return words;
 }
 
+// By these options the launcher describes its jobs and finds them again, or it relies on their
+// defaults.
+constexpr std::string_view kOwnOptions[] = {
+    "account", "array", "comment", "exclusive",      "gpus-per-node", "job-name",
+    "mem",     "nodes", "ntasks",  "no-requeue",     "output",        "partition",
+    "requeue", "time",  "wrap",    "ntasks-per-node"};
+
 // An option stands on a line that sbatch reads and no shell does.
 absl::Status CheckSbatchOption(const std::string& option) {
   const bool is_long = option.starts_with("--") && option.size() > 2;
   const bool plain = std::all_of(option.begin(), option.end(),
                                  [](unsigned char c) { return absl::ascii_isgraph(c); });
-  if (is_long && plain && option.find('#') == std::string::npos) return absl::OkStatus();
-  return FieldError("sbatch", option,
-                    "must be a long option of sbatch in one word, such as --switches=1");
+  if (!is_long || !plain || option.find('#') != std::string::npos) {
+    return FieldError("sbatch", option,
+                      "must be a long option of sbatch in one word, such as --switches=1");
+  }
+  const std::string name = option.substr(2, option.find('=') - 2);
+  for (const std::string_view own : kOwnOptions) {
+    // sbatch accepts a beginning of a name too.
+    if (!own.starts_with(name)) continue;
+    return FieldError("sbatch", option,
+                      absl::StrCat("must not be --", AbslView(own),
+                                   ", which the launcher itself sets or relies on"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace

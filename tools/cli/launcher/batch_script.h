@@ -17,6 +17,7 @@ struct SlurmJobFlags {
   std::string time_limit;  // "HH:MM:SS", "D-HH:MM:SS" or minutes
   std::string account;
   // Further options of sbatch, such as "--switches=1" or "--segment=4", each for a line of its own.
+  // None may be one that BatchScript() itself writes.
   std::vector<std::string> more;
   // Not a flag: the name of the owner of the jobs. After a restart, the owner finds its jobs by
   // this name. If it is empty, the submitting process owns the jobs while it runs.

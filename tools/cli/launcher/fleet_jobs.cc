@@ -15,6 +15,13 @@ constexpr absl::Duration kEndPoll = absl::Seconds(1);
 // The delay until a stop is noticed.
 constexpr absl::Duration kNap = absl::Milliseconds(100);
 
+// Jobs of another number of nodes run other agents under the same names.
+std::string OwnerOf(const FleetLaunch& launch) {
+  const int32_t nodes = launch.fleet.nodes_per_job;
+  if (launch.owner.empty() || nodes == 1) return launch.owner;
+  return absl::StrCat(launch.owner, "/", nodes);
+}
+
 }  // namespace
 
 // The analyzer does not follow AgentJobs' own constructor, which sets all of it.
@@ -22,14 +29,17 @@ constexpr absl::Duration kNap = absl::Milliseconds(100);
 FleetJobs::FleetJobs(const FleetLaunch& launch, const LaunchWorld& world)
     : launch_(launch),
       world_(world),
+      owner_(OwnerOf(launch)),
       names_(JobNames(launch.fleet)),
       agent_jobs_(names_, launch.policy) {}
 
 absl::Status FleetJobs::Begin() const {
   RETURN_IF_ERROR(world_.queue->Check());
-  ASSIGN_OR_RETURN(const std::vector<QueuedJob> queue, world_.queue->List(names_));
+  // A job may have the name of any agent, if it was submitted for jobs of fewer nodes.
+  ASSIGN_OR_RETURN(const std::vector<QueuedJob> queue,
+                   world_.queue->List(AgentNames(launch_.fleet)));
   for (const QueuedJob& job : queue) {
-    const bool is_own = !launch_.owner.empty() && job.owner == launch_.owner;
+    const bool is_own = !owner_.empty() && job.owner == owner_;
     if (is_own || job.phase == JobPhase::kEnded) continue;
     return FieldError(
         "job_name", launch_.fleet.name,
@@ -41,8 +51,8 @@ absl::Status FleetJobs::Begin() const {
 
 absl::StatusOr<std::vector<QueuedJob>> FleetJobs::ListOwn() const {
   ASSIGN_OR_RETURN(std::vector<QueuedJob> queue, world_.queue->List(names_));
-  if (!launch_.owner.empty()) {
-    std::erase_if(queue, [&](const QueuedJob& job) { return job.owner != launch_.owner; });
+  if (!owner_.empty()) {
+    std::erase_if(queue, [&](const QueuedJob& job) { return job.owner != owner_; });
   }
   return queue;
 }
@@ -95,7 +105,7 @@ void FleetJobs::Say(LogLevel level, std::string message) const {
 
 void FleetJobs::Submit(const std::string& name) {
   const absl::StatusOr<std::string> job =
-      world_.queue->Submit({launch_.fleet, launch_.program, launch_.owner, name});
+      world_.queue->Submit({launch_.fleet, launch_.program, owner_, name});
   if (!job.ok()) {
     // Ctrl-C reaches the queue's program too; Slurm's jobs are then cancelled by their names.
     if (world_.stopped()) return;

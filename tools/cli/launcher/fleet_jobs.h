@@ -62,6 +62,7 @@ class FleetJobs {
   void End();
 
   AgentJobs& agent_jobs() { return agent_jobs_; }
+  const AgentJobs& agent_jobs() const { return agent_jobs_; }
 
  private:
   void Say(LogLevel level, std::string message) const;
@@ -71,14 +72,15 @@ class FleetJobs {
 
   const FleetLaunch& launch_;
   const LaunchWorld& world_;
+  const std::string owner_;  // of jobs with the launch's number of nodes
   const std::vector<std::string> names_;
   AgentJobs agent_jobs_;
   bool answers_ = true;
 };
 
-// Keeps one job in the queue for each agent until a stop is requested. Then ends the jobs as
+// Keeps each of JobNames() in the queue until a stop is requested. Then ends the jobs as
 // FleetJobs::End() does and returns OK, even if some had not ended before the timeout. If
-// FleetJobs::Begin() fails, submits no job and returns its error. If every agent is given up, ends
+// FleetJobs::Begin() fails, submits no job and returns its error. If every job is given up, ends
 // the jobs and returns Aborted.
 absl::Status RunLaunch(const FleetLaunch& launch, const LaunchWorld& world);
 

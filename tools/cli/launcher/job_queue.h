@@ -19,12 +19,12 @@ namespace meshwright::cli {
 using InputProgramRunner = std::function<absl::StatusOr<std::string>(
     std::string_view input, const std::vector<std::string>& arguments, double timeout_s)>;
 
-// The job of one agent.
+// A job of agents (AgentsOfJob()).
 struct AgentJobSpec {
   const AgentFleet& fleet;
   std::string program;  // path of `meshwright` on the nodes
   std::string owner;    // FleetLaunch::owner
-  std::string agent;    // the agent's name, which is the job's name too
+  std::string agent;    // name of the job, which is that of its first agent
 };
 
 class JobQueue {

@@ -64,19 +64,35 @@ void FleetScaler::Look() {
   const server::EngineDemand demand = engine_->Demand();
   const NodesWanted wanted = decisions_.Look(world_.clock(), demand);
   Tell(wanted);
-  jobs_.agent_jobs().Aim({.jobs = JobsFor(wanted.nodes), .closed = ClosedJobs(demand.closed)});
+  const int32_t wanted_jobs = WantedJobs(wanted.nodes, demand);
+  jobs_.agent_jobs().Aim({.jobs = wanted_jobs, .closed = ClosedJobs(demand.closed)});
   // No agent is let go while the state of the jobs is unknown.
-  if (jobs_.Look()) LetGo(wanted, demand);
+  if (jobs_.Look()) LetGo(wanted_jobs, demand);
 }
 
-void FleetScaler::LetGo(const NodesWanted& wanted, const server::EngineDemand& demand) {
+std::vector<FleetJob> FleetScaler::Jobs() const {
   std::vector<FleetJob> jobs;
   for (AgentJob& job : jobs_.agent_jobs().Jobs()) {
     std::vector<std::string> agents = AgentsOf(job.agent);
     jobs.push_back({.job = std::move(job), .agents = std::move(agents)});
   }
-  const MayGo may =
-      WhoMayGo(world_.clock(), jobs, JobsFor(wanted.nodes), demand, scaling_.limits.idle);
+  return jobs;
+}
+
+int32_t FleetScaler::WantedJobs(int32_t nodes, const server::EngineDemand& demand) {
+  const AgentFleet& fleet = scaling_.launch.fleet;
+  if (nodes == 0 || fleet.nodes_per_job == 1) return JobsFor(nodes);
+  const int32_t missing = MissingAgents(world_.clock(), Jobs(), demand, scaling_.limits.idle);
+  if (missing != std::exchange(told_missing_, missing) && missing > 0) {
+    Say(LogLevel::kWarning,
+        absl::StrCat(missing, missing == 1 ? " agent" : " agents",
+                     " of running jobs take no trials: further nodes stand in for them"));
+  }
+  return JobsFor(std::min(nodes + missing, fleet.nodes));
+}
+
+void FleetScaler::LetGo(int32_t wanted_jobs, const server::EngineDemand& demand) {
+  const MayGo may = WhoMayGo(world_.clock(), Jobs(), wanted_jobs, demand, scaling_.limits.idle);
   for (const std::string& job : may.closed) Release(job);
   int64_t most = may.most_spare;
   for (const std::string& job : may.spare) {

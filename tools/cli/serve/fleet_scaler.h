@@ -2,11 +2,13 @@
 // once they are idle. It runs on a thread of its own.
 //
 // Callers may rely on:
-// - A job is cancelled only after the engine released its agent. The engine releases only an idle
-//   agent, and stops assigning trials to it in the same step (server/engine/engine_input.h).
+// - A job is cancelled only after the engine released all of its agents. The engine releases agents
+//   only if all are idle, and stops assigning trials to them in the same step
+//   (server/engine/engine_input.h).
 // - A name is used again only after its last job ended and the engine admitted the name.
-// - Jobs carry the name of the launch's owner. Jobs of an earlier server with the same owner are
-//   therefore found again, and jobs of other owners are left alone.
+// - Jobs carry the name of the launch's owner. Jobs of an earlier server with the same owner and
+// the
+//   same number of nodes are therefore found again, and jobs of other owners are left alone.
 #pragma once
 
 #include <atomic>
@@ -47,7 +49,11 @@ class FleetScaler {
 
   void Run();
   void Look();
-  void LetGo(const NodesWanted& wanted, const server::EngineDemand& demand);
+  void LetGo(int32_t wanted_jobs, const server::EngineDemand& demand);
+  // Returns the jobs that were not let go, with their agents.
+  std::vector<FleetJob> Jobs() const;
+  // Returns the number of jobs for so many nodes whose agents take trials.
+  int32_t WantedJobs(int32_t nodes, const server::EngineDemand& demand);
   // Returns the agents of a job of the fleet.
   std::vector<std::string> AgentsOf(const std::string& job) const;
   // Returns the number of jobs for so many nodes.
@@ -66,6 +72,7 @@ class FleetScaler {
   FleetJobs jobs_;
   Scaling decisions_;
   int32_t told_nodes_ = 0;
+  int32_t told_missing_ = 0;
   std::vector<std::string> told_too_large_;
   std::string told_refused_;  // why a name could not be admitted
   std::thread thread_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -103,6 +104,24 @@ NodesWanted Scaling::Look(MonotonicTime now, const EngineDemand& demand) {
   const int64_t bounded = std::clamp<int64_t>(nodes, limits_.min_nodes, limits_.max_nodes);
   wanted.nodes = PeakOf(now, static_cast<int32_t>(bounded));
   return wanted;
+}
+
+int32_t MissingAgents(MonotonicTime now, const std::vector<FleetJob>& jobs,
+                      const EngineDemand& demand, absl::Duration patience) {
+  std::set<std::string_view> there;
+  for (const AgentLoad& agent : demand.agents) {
+    if (!demand.closed.contains(agent.name)) there.insert(agent.name);
+  }
+  int64_t missing = 0;
+  for (const FleetJob& job : jobs) {
+    if (job.job.phase != JobPhase::kRunning || now < job.job.running_since + patience) continue;
+    const int64_t absent =
+        std::count_if(job.agents.begin(), job.agents.end(),
+                      [&](const std::string& agent) { return !there.contains(agent); });
+    // A job without any agent that takes trials is replaced as a whole.
+    if (absent < static_cast<int64_t>(job.agents.size())) missing += absent;
+  }
+  return static_cast<int32_t>(missing);
 }
 
 MayGo WhoMayGo(MonotonicTime now, const std::vector<FleetJob>& jobs, int32_t wanted,

@@ -80,6 +80,12 @@ struct FleetJob {
   std::vector<std::string> agents;
 };
 
+// Returns the number of agents that running jobs lack although others of the same job are there:
+// agents that get no trials, and agents that have not connected, or are gone, `patience` after the
+// job began to run. Nothing replaces such an agent until its job ends.
+int32_t MissingAgents(MonotonicTime now, const std::vector<FleetJob>& jobs,
+                      const server::EngineDemand& demand, absl::Duration patience);
+
 // Jobs that may be let go, by name. Each list is in the order in which to let them go.
 struct MayGo {
   std::vector<std::string> closed;  // all agents are drained or quarantined; all jobs may go

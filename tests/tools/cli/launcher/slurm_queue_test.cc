@@ -69,6 +69,15 @@ TEST(BatchScriptTest, FurtherOptionsAreOneWordEach) {
                 HasSubstr("must be a long option of sbatch in one word"))
         << wrong;
   }
+  // They would hide the jobs from the launcher, which would then submit others without end.
+  for (const char* wrong :
+       {"--comment=project", "--job-name=x", "--job=x", "--nodes=3", "--array=0-3", "--requeue"}) {
+    flags.more = {wrong};
+    EXPECT_THAT(std::string(Check(flags).message()), HasSubstr("which the launcher itself sets"))
+        << wrong;
+  }
+  flags.more = {"--nodelist=n[1-4]", "--time-min=5", "--mem-bind=local"};
+  EXPECT_TRUE(Check(flags).ok());
 }
 
 TEST(SlurmQueueTest, ReadsWhatSqueueIsAskedFor) {

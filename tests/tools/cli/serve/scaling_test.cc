@@ -172,6 +172,23 @@ TEST_F(WhoMayGoTest, AJobOfSeveralNodesGoesOnceAllOfItsAgentsAreIdle) {
   EXPECT_THAT(At(210, 1).closed, ElementsAre("a-1"));
 }
 
+TEST_F(WhoMayGoTest, AgentsThatAJobOfSeveralNodesLacksAreCounted) {
+  FleetJob both = Runs("a-1", 10);
+  both.agents = {"a-1", "a-2"};
+  jobs_ = {both};
+  const auto missing = [&](int64_t now_s) {
+    return MissingAgents(Second(now_s), jobs_, demand_, kIdle);
+  };
+  EXPECT_EQ(missing(100), 0) << "the job has none: it is replaced as a whole";
+  demand_.agents = {Agent("a-1", 4, true)};
+  EXPECT_EQ(missing(69), 0) << "a-2 may still come";
+  EXPECT_EQ(missing(70), 1);
+  demand_.agents.push_back(Agent("a-2", 4, false));
+  EXPECT_EQ(missing(70), 0);
+  demand_.closed = {"a-2"};
+  EXPECT_EQ(missing(70), 1);
+}
+
 TEST_F(WhoMayGoTest, OneThatGetsNoTrialsGoesWhateverIsWanted) {
   jobs_ = {Runs("a-1"), Runs("a-2"), Runs("a-3")};
   demand_.agents = {Agent("a-1", 4, false), Agent("a-2", 4, false), Agent("a-3", 4, true)};

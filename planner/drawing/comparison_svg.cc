@@ -18,6 +18,7 @@ constexpr double kCompareBar = 16.0;
 constexpr double kCompareRow = 46.0;  // a layout's name and its bar
 constexpr double kCompareBottom = 16.0;
 constexpr double kLimitName = 150.0;  // of a limit's name and value
+constexpr double kValue = 70.0;       // of a bar's value and unit
 
 struct Part {
   std::string_view name;
@@ -123,8 +124,14 @@ class Bars {
                             part.value, unit_);
       x += width;
     }
+    // Beside a limit's line, not on it.
+    double value_x = x + 6.0;
+    for (const Part& limit : limits_) {
+      const double line_x = kCompareLeft + LengthOf(limit.value);
+      if (line_x > x && line_x < value_x + kValue) value_x = line_x + 6.0;
+    }
     absl::StrAppendFormat(&svg, "<text class=\"clear\" x=\"%.1f\" y=\"%.1f\">%.4g %s</text>\n",
-                          x + 6.0, y + 31.0, row.length, unit_);
+                          value_x, y + 31.0, row.length, unit_);
   }
 
   void AppendLegend(double top, std::string& svg) const {

@@ -30,14 +30,21 @@ class Panel {
  public:
   Panel(double top, const DeviceAxis& axis, std::vector<Point> points)
       : top_(top), axis_(axis), points_(std::move(points)) {
-    for (const Point& point : points_) highest_ = std::max(highest_, point.value);
-    if (highest_ <= 0.0) highest_ = 1.0;
+    double highest = 0.0;
+    for (const Point& point : points_) highest = std::max(highest, point.value);
+    if (highest <= 0.0) highest = 1.0;
+    // A step above the highest value, so that one of its marks is above all points.
+    ticks_ = LinearTicks(0.0, highest, kScaleTicks);
+    if (ticks_.size() < 2) ticks_ = {0.0, highest};
+    const double step = ticks_[1] - ticks_[0];
+    if (ticks_.back() < highest) ticks_.push_back(ticks_.back() + step);
+    top_value_ = std::max(ticks_.back(), highest) / kFilled;
   }
 
   void Append(std::string_view title, std::string_view colour, std::string& svg) const {
     absl::StrAppendFormat(&svg, "<text class=\"title\" x=\"%.0f\" y=\"%.0f\">%s</text>\n",
                           kScaleLeft, top_ - 10.0, title);
-    for (const double value : LinearTicks(0.0, highest_ / kFilled, kScaleTicks)) {
+    for (const double value : ticks_) {
       absl::StrAppendFormat(&svg,
                             "<line class=\"grid\" x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" "
                             "y2=\"%.1f\"/><text class=\"end\" x=\"%.0f\" y=\"%.1f\">%s</text>\n",
@@ -64,14 +71,15 @@ class Panel {
   }
 
  private:
-  static constexpr double kFilled = 0.92;  // share of the height below the highest value
+  static constexpr double kFilled = 0.97;  // share of the height below the highest mark
 
-  double Y(double value) const { return top_ + kScaleHeight * (1.0 - kFilled * value / highest_); }
+  double Y(double value) const { return top_ + kScaleHeight * (1.0 - value / top_value_); }
 
   const double top_;
   const DeviceAxis& axis_;
   const std::vector<Point> points_;
-  double highest_ = 0.0;
+  std::vector<double> ticks_;
+  double top_value_ = 0.0;  // at the top of the frame
 };
 
 struct Quantity {

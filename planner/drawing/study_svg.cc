@@ -78,6 +78,11 @@ std::string StudySvg(const StudyAnswer& answer, const PictureOrigin& origin) {
   const double highest = HighestMfu(answer);
   std::string body;
   double y = kStudyGap;
+  y += AppendLines(
+      {"Bars: MFU of the fastest layout that fits with each choice; blue: recommended by "
+       "arXiv 2311.05610"},
+      "", kStudyMargin, y - kStudyLine / 2.0, kStudyLine, body);
+  y += kStudyGap / 2.0;
   for (const Ablation& ablation : answer.ablations) y += AppendAblation(ablation, highest, y, body);
   return OpenSvg(kStudyWidth, y,
                  "MFU of the fastest layout with each choice, recommended ones coloured", origin) +

@@ -98,7 +98,7 @@ class Picture {
     absl::StrAppendFormat(&svg_, "<text class='title' x='8' y='20'>%s</text>\n", headline);
     Legend();
     for (size_t rank = 0; rank < timeline_.ranks.size(); ++rank) {
-      absl::StrAppendFormat(&svg_, "<text x='8' y='%.0f'>rank %d</text>\n",
+      absl::StrAppendFormat(&svg_, "<text x='8' y='%.0f'>pp rank %d</text>\n",
                             RowTop(static_cast<int32_t>(rank)) + 15.0, rank);
     }
     for (const Window& window : windows_) {

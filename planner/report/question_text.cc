@@ -1,6 +1,7 @@
 #include "planner/report/question_text.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "base/text/amounts.h"
 #include "base/text/string_view.h"
 #include "planner/spec/run_option_table.h"
@@ -54,7 +55,9 @@ std::string QuestionText(const ScaleQuery& query) {
 }
 
 std::string QuestionText(const FastestQuery& query) {
-  return QuestionText(query.plan, DevicesText(query.devices), "any batch");
+  return QuestionText(
+      query.plan, DevicesText(query.devices),
+      absl::StrFormat("any batch, %.4g B tokens in small batches", query.critical.tokens / 1e9));
 }
 
 }  // namespace meshwright::planner

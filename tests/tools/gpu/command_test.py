@@ -62,7 +62,7 @@ class TestBinaries(unittest.TestCase):
 class Time(unittest.TestCase):
     def test_a_binary_that_hangs_is_killed_and_the_others_go_on(self):
         with FakeArchive({"hanging_test": {"A": "hangs"}} | GOOD) as archive:
-            self.assertEqual(archive.run("--part", "tests", "--limit-s", "2").returncode, 1)
+            self.assertEqual(archive.run("--part", "tests", "--limit-s", "6").returncode, 1)
             row = archive.row("tests", "hanging_test")
             self.assertEqual(row["outcome"], "timeout")
             self.assertIn("was killed in Suite.A", row["message"])

@@ -9,6 +9,7 @@
 #include "server/services/plan_questions.h"
 
 namespace meshwright::server {
+
 absl::StatusOr<std::string> DrawAnswer(const v1::DrawRequest& request, int32_t host_cores,
                                        const planner::SearchRun& run, absl::Time now) {
   const auto origin = [&](std::string question) {

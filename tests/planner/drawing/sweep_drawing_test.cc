@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/planner/drawing/occurrences.h"
+
 namespace meshwright::planner {
 namespace {
 
@@ -45,14 +47,8 @@ TEST(SweepDrawing, ThePictureHasBothPanels) {
 }
 
 TEST(SweepDrawing, IntervalsOfMeasurementAndPredictionAreLines) {
-  const auto lines = [](const std::vector<DrawnTrial>& trials) {
-    const std::string svg = SweepSvg("s", trials, {});
-    size_t count = 0;
-    for (size_t at = svg.find("class=\"spread\""); at != std::string::npos;
-         at = svg.find("class=\"spread\"", at + 1)) {
-      ++count;
-    }
-    return count;
+  const auto lines = [](const std::vector<DrawnTrial>& drawn) {
+    return Occurrences(SweepSvg("s", drawn, {}), "class=\"spread\"");
   };
   std::vector<DrawnTrial> trials = kTrials;
   EXPECT_EQ(lines(trials), 0U);

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "tests/planner/drawing/occurrences.h"
+
 namespace meshwright::planner {
 namespace {
 
@@ -30,14 +32,7 @@ Timeline OneRank(int32_t micro_batches) {
   return timeline;
 }
 
-size_t Bars(const std::string& svg) {
-  size_t count = 0;
-  for (size_t at = svg.find("><title>"); at != std::string::npos;
-       at = svg.find("><title>", at + 1)) {
-    ++count;
-  }
-  return count;
-}
+size_t Bars(const std::string& svg) { return Occurrences(svg, "><title>"); }
 
 TEST(TimelineSvg, AShortStepIsDrawnWhole) {
   const Layout layout;

@@ -1,4 +1,5 @@
-// The flag --plot of commands that draw their answer.
+// These functions add and read the flag --plot of commands that draw their answer, and say where a
+// drawing comes from.
 #pragma once
 
 #include <string>

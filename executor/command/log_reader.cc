@@ -83,6 +83,14 @@ std::string WithoutColours(std::string_view text) {
   return plain;
 }
 
+// Returns the text with null where Python's json module wrote a number that JSON lacks, so that the
+// line's other figures can be read.
+std::string WithoutNan(std::string text) {
+  static const RE2* const not_finite = new RE2(R"(([:\[,]\s*)(?:NaN|-?Infinity)\b)");
+  RE2::GlobalReplace(&text, *not_finite, "\\1null");
+  return text;
+}
+
 std::string ShortText(const nlohmann::json& value) {
   std::string text = value.is_string() ? value.get<std::string>() : value.dump();
   if (value.is_boolean()) text = value.get<bool>() ? "1" : "0";
@@ -130,7 +138,8 @@ absl::StatusOr<LogReader> LogReader::Make(const LogFormat& format, const StepAmo
 
 LoggedLine LogReader::ReadJson(std::string_view line) const {
   LoggedLine found;
-  const absl::StatusOr<nlohmann::json> json = ParseJson("log", line, kMaxLineBytes);
+  const absl::StatusOr<nlohmann::json> json =
+      ParseJson("log", WithoutNan(std::string(line)), kMaxLineBytes);
   if (!json.ok() || !json->is_object()) return found;
   for (const LogFigure& figure : kLogFigures) {
     const auto value = json->find(figure.name);

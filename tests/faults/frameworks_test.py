@@ -121,7 +121,7 @@ class FrameworksTest(RealFrameworks):
             trial = self.on_this_machine("fsdp2", "--slice", "--cluster", "h100:8x8", "--steps", "2", layout=f"dp64.mb2.zero{zero}",
                                          global_batch=256)
             out, err = trial.communicate()
-            self.assertEqual(trial.returncode, 0, err)
+            self.assertEqual(trial.returncode, 0, out + err)
             result = json.loads(out)
             self.assertEqual(result["outcome"], "ok")
             measured_s = result["slice"]["measured"]["compute_s"]

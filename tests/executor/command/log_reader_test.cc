@@ -94,6 +94,19 @@ TEST(LogReaderTest, LinesOfJsonAreReadInEveryFormat) {
   }
 }
 
+TEST(LogReaderTest, AStepWhoseLossIsNoNumberKeepsItsOtherFigures) {
+  // What Python's json module writes for losses that overflowed.
+  const LogReader reader = ReaderFor("json");
+  for (const char* loss : {"NaN", "Infinity", "-Infinity"}) {
+    const LoggedLine step =
+        reader.Read(absl::StrCat(R"({"step": 3, "loss": )", loss, R"(, "step_s": 1.25})"));
+    EXPECT_TRUE(step.is_step) << loss;
+    EXPECT_FALSE(step.loss.has_value()) << loss;
+    EXPECT_DOUBLE_EQ(step.step_s.value_or(0.0), 1.25) << loss;
+  }
+  EXPECT_EQ(reader.Read(R"({"ran": {"rc": "NaN"}})").ran.at("rc"), "NaN");
+}
+
 TEST(LogReaderTest, ImpossibleFiguresAreNotTold) {
   const LogReader reader = ReaderFor("megatron", {.tokens = 100});
   for (const char* line :

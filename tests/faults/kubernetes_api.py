@@ -17,7 +17,7 @@ from kubernetes_http import STEP_S, Failure, Request, Server
 from kubernetes_jobs import JobSetController, delete_pod
 from kubernetes_nodes import Kubelets
 from kubernetes_scheduler import Node, Scheduler
-from kubernetes_store import KINDS, ApiError, Store
+from kubernetes_store import KINDS, ApiError, Selector, Store
 
 VERBS = {(resource, verb) for resource in KINDS for verb in ("get", "list", "watch")} | {
     ("jobsets", "patch"), ("jobsets", "create"), ("jobsets", "delete")}
@@ -104,8 +104,8 @@ class KubernetesApi:
         return self.store.items("jobsets")
 
     def pods(self, job_set: str = "", phase: str = "") -> list[dict]:
-        selector = {"jobset.sigs.k8s.io/jobset-name": job_set} if job_set else {}
-        return [pod for pod in self.store.items("pods", selector=selector) if pod["status"]["phase"] == (phase or pod["status"]["phase"])]
+        labels = {"jobset.sigs.k8s.io/jobset-name": job_set} if job_set else {}
+        return self.store.items("pods", selector=Selector(labels, {"status.phase": phase} if phase else {}))
 
     def log_of(self, pod: dict | str) -> str:
         """All that its container wrote, those before restarts too."""

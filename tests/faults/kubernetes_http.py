@@ -15,7 +15,7 @@ import urllib.parse
 
 import kubernetes_rules
 from kubernetes_jobs import suspend_queued
-from kubernetes_store import KINDS, ApiError, conflict, details_of, full_name
+from kubernetes_store import KINDS, ApiError, Selector, conflict, details_of, full_name
 
 if typing.TYPE_CHECKING:
     from kubernetes_api import KubernetesApi
@@ -24,6 +24,8 @@ STEP_S = 0.02
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: close() sends a reset
 GROUP_PATHS = {"jobsets": "/apis/jobset.x-k8s.io/v1alpha2/namespaces/", "pods": "/api/v1/namespaces/"}
 APPLY_TYPE = "application/apply-patch+yaml"
+FIELDS = {"jobsets": {"metadata.name", "metadata.namespace"},
+          "pods": {"metadata.name", "metadata.namespace", "spec.nodeName", "status.phase"}}
 ACCOUNT = "meshwright"  # the service account whose token the server takes
 
 
@@ -198,8 +200,8 @@ class Asked:
         """Nothing where a watch has answered for itself."""
         if self.handler.headers.get("Authorization") != f"Bearer {self.api.token}":
             raise ApiError(401, "Unauthorized", "Unauthorized")
-        if self.path == "/version":
-            return 200, {"major": "1", "minor": "33", "gitVersion": "v1.33.0"}
+        if self.path in (known := discovery(self.api.has_job_sets)):
+            return 200, known[self.path]
         if not self.resource or (self.resource == "jobsets" and not self.api.has_job_sets):
             return 404, "404 page not found\n"
         self._authorize(self.verb)
@@ -218,10 +220,17 @@ class Asked:
                        f'"{self.resource}" in API group "{group}" in the namespace "{self.namespace}"',
                        details_of(self.resource, self.name))
 
-    def _selector(self) -> dict[str, str]:
-        terms = [term for term in self.query.get("labelSelector", "").split(",") if term]
-        if not all("=" in term for term in terms):
-            raise ApiError(400, "BadRequest", f"unable to parse requirement: {self.query['labelSelector']}")
+    def _selector(self) -> Selector:
+        fields = self._terms("fieldSelector")
+        for field in fields:
+            if field not in FIELDS[self.resource]:
+                raise ApiError(400, "BadRequest", f'field label not supported: "{field}"')
+        return Selector(self._terms("labelSelector"), fields)
+
+    def _terms(self, name: str) -> dict[str, str]:
+        terms = [term for term in self.query.get(name, "").split(",") if term]
+        if not all("=" in term and "!=" not in term for term in terms):
+            raise ApiError(400, "BadRequest", f"unable to parse requirement: {self.query[name]}")
         return {key.strip(): value.lstrip("=").strip() for key, _, value in (term.partition("=") for term in terms)}
 
     def _get(self) -> tuple[int, dict]:
@@ -326,7 +335,7 @@ class Asked:
             self._follow(version, selector, end, generation)
         return 200, None
 
-    def _follow(self, version: int, selector: dict[str, str], end: float, generation: int) -> None:
+    def _follow(self, version: int, selector: Selector, end: float, generation: int) -> None:
         api, handler = self.api, self.handler
         bookmark_at = time.monotonic() + api.bookmark_s
         while time.monotonic() < end:
@@ -354,6 +363,26 @@ class Asked:
     def _bookmark(self, version: int) -> dict:
         api_version, kind = KINDS[self.resource]
         return {"kind": kind, "apiVersion": api_version, "metadata": {"resourceVersion": str(version), "creationTimestamp": None}}
+
+
+def discovery(has_job_sets: bool) -> dict[str, dict]:
+    """What there is, by the paths at which clients ask for it."""
+    groups = []
+    answers = {"/version": {"major": "1", "minor": "33", "gitVersion": "v1.33.0"},
+               "/api": {"kind": "APIVersions", "versions": ["v1"]}, "/api/v1": resource_list("pods", ["get", "list", "watch"])}
+    if has_job_sets:
+        api_version = KINDS["jobsets"][0]
+        group, _, version = api_version.partition("/")
+        found = {"groupVersion": api_version, "version": version}
+        groups.append({"name": group, "versions": [found], "preferredVersion": found})
+        answers[f"/apis/{api_version}"] = resource_list("jobsets", ["create", "delete", "get", "list", "patch", "watch"])
+    return {**answers, "/apis": {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}}
+
+
+def resource_list(resource: str, verbs: list[str]) -> dict:
+    api_version, kind = KINDS[resource]
+    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": api_version, "resources": [
+        {"name": resource, "singularName": kind.lower(), "namespaced": True, "kind": kind, "verbs": verbs}]}
 
 
 def admit(item: dict, before: dict | None) -> None:

@@ -11,7 +11,7 @@ import time
 import uuid
 
 from kubernetes_rules import QUEUE_LABEL
-from kubernetes_store import Store, now_text, seconds_since
+from kubernetes_store import Selector, Store, now_text, seconds_since
 
 JOBSET = "jobset.sigs.k8s.io"
 SET_UID = f"{JOBSET}/jobset-uid"
@@ -34,11 +34,14 @@ def is_true(item: dict, kind: str) -> bool:
     return (condition_of(item, kind) or {}).get("status") == "True"
 
 
-def set_condition(item: dict, kind: str, status: str, reason: str, message: str = "") -> None:
-    """The time of its last transition stays where its status does."""
+def set_condition(item: dict, kind: str, status: str, reason: str = "", message: str = "") -> None:
+    """The time of its last transition stays where its status does. Pods leave out what is empty."""
     conditions = item.setdefault("status", {}).setdefault("conditions", [])
     old = condition_of(item, kind)
-    new = {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now_text()}
+    texts = {"reason": reason, "message": message}
+    if item["kind"] == "Pod":
+        texts = {"lastProbeTime": None, **{key: text for key, text in texts.items() if text}}
+    new = {"type": kind, "status": status, **texts, "lastTransitionTime": now_text()}
     if old and old["status"] == status:
         new["lastTransitionTime"] = old["lastTransitionTime"]
     conditions[:] = [each for each in conditions if each["type"] != kind] + [new]
@@ -117,7 +120,7 @@ class JobSetController:
     def _reconcile(self, item: dict) -> None:
         jobs = self.jobs.setdefault(item["metadata"]["uid"], {})
         if item["metadata"].get("deletionTimestamp"):
-            pods = self.store.items("pods", selector={SET_UID: item["metadata"]["uid"]})
+            pods = self.store.items("pods", selector=Selector({SET_UID: item["metadata"]["uid"]}))
             for pod in pods:
                 delete_pod(self.store, pod)
             if not pods:

@@ -12,11 +12,10 @@ import re
 import signal
 import subprocess
 import time
-import typing
 
 from kubernetes_jobs import ENDS, condition_of, delete_pod, is_true, set_condition
 from kubernetes_scheduler import Node
-from kubernetes_store import Store, now_text
+from kubernetes_store import Store, field_of, now_text
 
 START_ERROR = 128  # exit code of a container that could not be started
 BACKOFF_LIMIT = 5  # doublings
@@ -196,7 +195,7 @@ class Kubelets:
         variables: dict[str, str] = {}
         for each in container.get("env", []):
             field = each.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath")
-            variables[each["name"]] = field_of(run.pod, node, field) if field else expanded(each.get("value", ""), variables)
+            variables[each["name"]] = downward(run.pod, node, field) if field else expanded(each.get("value", ""), variables)
         return variables
 
     @staticmethod
@@ -229,7 +228,7 @@ class Kubelets:
             if running:
                 status.update(podIP=node.address, podIPs=[{"ip": node.address}])
             reason = "" if running else {"Succeeded": "PodCompleted", "Failed": "PodFailed"}.get(phase, "ContainersNotReady")
-            set_condition(item, "Initialized", "True", "")
+            set_condition(item, "Initialized", "True")
             for kind in ("ContainersReady", "Ready"):
                 set_condition(item, kind, "True" if running else "False", reason)
             status["containerStatuses"] = [{
@@ -292,14 +291,11 @@ def which(program: str, path: str) -> str:
     raise FileNotFoundError(program)
 
 
-def field_of(pod: dict, node: Node, field: str) -> str:
+def downward(pod: dict, node: Node, field: str) -> str:
     """Of the downward API."""
     if found := re.fullmatch(r"metadata\.(labels|annotations)\['(.+)'\]", field):
         return pod["metadata"].get(found[1], {}).get(found[2], "")
-    fixed: dict[str, typing.Any] = {"status.podIP": node.address, "status.hostIP": node.address, "status.podIPs": node.address}
+    fixed = {"status.podIP": node.address, "status.hostIP": node.address, "status.podIPs": node.address}
     if field in fixed:
         return fixed[field]
-    value: typing.Any = pod
-    for step in field.split("."):
-        value = value.get(step, "")
-    return str(value)
+    return str(field_of(pod, field))

@@ -52,13 +52,24 @@ class Scheduler:
     def __init__(self, store: Store, nodes: dict[str, Node]):
         self.store = store
         self.nodes = nodes
+        self.pods: list[dict] = []  # that hold something of a node, those that are being deleted too
+        self.seen: tuple = ()  # what there was when it last found no place
 
     def step(self) -> None:
+        if self.seen == (seen := self._seen()):
+            return
         for pod in self.store.items("pods"):
             if not pod["spec"].get("nodeName") and not pod["metadata"].get("deletionTimestamp"):
                 self._place(pod)
+        # What was placed may make room for pods that want to be near it.
+        self.seen = self._seen() if seen == self._seen() else ()
+
+    def _seen(self) -> tuple:
+        return self.store.version, [(node.name, node.cordoned, node.lost_at) for node in self.nodes.values()]
 
     def _place(self, pod: dict) -> None:
+        self.pods = [other for other in self.store.items("pods")
+                     if other["spec"].get("nodeName") in self.nodes and other["status"]["phase"] not in ENDS]
         reasons: dict[str, int] = {}
         fitting = []
         for node in self.nodes.values():
@@ -71,7 +82,7 @@ class Scheduler:
         if best:
             def bind(item: dict) -> None:
                 item["spec"]["nodeName"] = best.name
-                set_condition(item, "PodScheduled", "True", "PodScheduled")
+                set_condition(item, "PodScheduled", "True")
         else:
             said = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
             message = f"0/{len(self.nodes)} nodes are available: {said}." if self.nodes else "no nodes available to schedule pods"
@@ -80,11 +91,6 @@ class Scheduler:
                 set_condition(item, "PodScheduled", "False", "Unschedulable", message)
         self.store.update("pods", pod["metadata"]["namespace"], pod["metadata"]["name"], bind)
 
-    def _on(self, node: Node) -> list[dict]:
-        """Pods that hold something there, those that are being deleted too."""
-        return [pod for pod in self.store.items("pods")
-                if pod["spec"].get("nodeName") == node.name and pod["status"]["phase"] not in ENDS]
-
     def _why_not(self, pod: dict, node: Node) -> str:
         if node.lost_at is not None:
             return "node(s) had untolerated taint {node.kubernetes.io/unreachable: }"
@@ -92,35 +98,39 @@ class Scheduler:
             return "node(s) were unschedulable"
         if any(node.labels.get(key) != value for key, value in pod["spec"].get("nodeSelector", {}).items()):
             return "node(s) didn't match Pod's node affinity/selector"
-        used = [requests_of(other) for other in self._on(node)]
+        used = [requests_of(other) for other in self.pods if other["spec"]["nodeName"] == node.name]
         for name, amount in requests_of(pod).items():
             if amount > node.capacity().get(name, 0.0) - sum(each.get(name, 0.0) for each in used):
                 return f"Insufficient {name}"
         affinity = pod["spec"].get("affinity", {})
-        if not all(self._is_near(pod, term, node) or self._is_first(pod, term) for term in required(affinity, "podAffinity")):
+        if not all(self._is_near(pod, term, node) or self._is_first(pod, term, node)
+                   for term in required(affinity, "podAffinity")):
             return "node(s) didn't match pod affinity rules"
         if any(self._is_near(pod, term, node) for term in required(affinity, "podAntiAffinity")):
             return "node(s) didn't match pod anti-affinity rules"
-        for other in self.store.items("pods", pod["metadata"]["namespace"]):
-            host = self.nodes.get(other["spec"].get("nodeName", ""))
-            if host and other["status"]["phase"] not in ENDS and any(
-                    selects(term["labelSelector"], pod["metadata"]["labels"]) and same_domain(host, node, term["topologyKey"])
-                    for term in required(other["spec"].get("affinity", {}), "podAntiAffinity")):
-                return "node(s) didn't satisfy existing pods anti-affinity rules"
+        if any(self._is_kept_off(pod, node, other) for other in self.pods):
+            return "node(s) didn't satisfy existing pods anti-affinity rules"
         return ""
 
+    def _is_kept_off(self, pod: dict, node: Node, other: dict) -> bool:
+        """By the anti-affinity of a pod that is there."""
+        host = self.nodes[other["spec"]["nodeName"]]
+        return any(
+            selects(term["labelSelector"], pod["metadata"]["labels"]) and same_domain(host, node, term["topologyKey"])
+            for term in required(other["spec"].get("affinity", {}), "podAntiAffinity"))
+
     def _selected(self, pod: dict, term: dict) -> list[dict]:
-        return [other for other in self.store.items("pods", pod["metadata"]["namespace"])
-                if other["spec"].get("nodeName") in self.nodes and other["status"]["phase"] not in ENDS
+        return [other for other in self.pods if other["metadata"]["namespace"] == pod["metadata"]["namespace"]
                 and selects(term["labelSelector"], other["metadata"]["labels"])]
 
     def _is_near(self, pod: dict, term: dict, node: Node) -> bool:
         return any(same_domain(self.nodes[other["spec"]["nodeName"]], node, term["topologyKey"])
                    for other in self._selected(pod, term))
 
-    def _is_first(self, pod: dict, term: dict) -> bool:
-        """The first of pods that want to be near each other may be anywhere."""
-        return selects(term["labelSelector"], pod["metadata"]["labels"]) and not self._selected(pod, term)
+    def _is_first(self, pod: dict, term: dict, node: Node) -> bool:
+        """The first of pods that want to be near each other may be in any domain."""
+        return (term["topologyKey"] in node.labels and not self._selected(pod, term)
+                and selects(term["labelSelector"], pod["metadata"]["labels"]))
 
     def _score(self, pod: dict, node: Node) -> int:
         affinity = pod["spec"].get("affinity", {})

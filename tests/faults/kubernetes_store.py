@@ -13,17 +13,10 @@ import threading
 import typing
 import uuid
 
+from kubernetes_fields import Path, field_text, fields_v1, merged, owned_leaves, remove_path
+
 KINDS = {"jobsets": ("jobset.x-k8s.io/v1alpha2", "JobSet"), "pods": ("v1", "Pod")}
 GROUPS = {"jobsets": "jobset.x-k8s.io", "pods": ""}
-# What tells the members of a list apart, by the list's field; any other list is one value.
-LIST_KEYS = {"replicatedJobs": ("name",), "containers": ("name",), "initContainers": ("name",), "volumes": ("name",),
-             "env": ("name",), "imagePullSecrets": ("name",), "volumeMounts": ("mountPath",), "dependsOn": ("name",),
-             "ports": ("containerPort", "protocol"), "conditions": ("type",)}
-ATOMIC_MAPS = {"labelSelector", "nodeSelector", "selector"}
-# Fields of metadata that no manager owns.
-UNOWNED = {"name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields",
-           "deletionTimestamp", "deletionGracePeriodSeconds"}
-Path = tuple[str, ...]  # "f:spec", 'k:{"name":"agents"}', ..., "." for the member itself
 
 
 class ApiError(Exception):
@@ -80,82 +73,28 @@ def expired(version: int, oldest: int) -> ApiError:
     return ApiError(410, "Expired", f"too old resource version: {version} ({oldest})")
 
 
-def matches(selector: dict[str, str], item: dict | None) -> bool:
-    labels = (item or {}).get("metadata", {}).get("labels", {})
-    return item is not None and all(labels.get(key) == value for key, value in selector.items())
+@dataclasses.dataclass(frozen=True)
+class Selector:
+    """Values that labels, and fields such as metadata.name, have to have."""
+    labels: dict[str, str] = dataclasses.field(default_factory=dict)
+    fields: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def selects(self, item: dict | None) -> bool:
+        if item is None:
+            return False
+        labels = item["metadata"].get("labels", {})
+        return all(labels.get(key) == value for key, value in self.labels.items()) and all(
+            field_of(item, field) == value for field, value in self.fields.items())
 
 
-# Fields and their owners.
+def field_of(item: dict, field: str) -> str:
+    value: typing.Any = item
+    for step in field.split("."):
+        value = value.get(step, {})
+    return value or ""
 
 
-def leaves(value: typing.Any, path: Path = (), field: str = "") -> dict[Path, typing.Any]:
-    """The values of an object that a manager can own, by their paths."""
-    if isinstance(value, dict) and value and field not in ATOMIC_MAPS:
-        found = {}
-        for key, inner in value.items():
-            found.update(leaves(inner, (*path, f"f:{key}"), key))
-        return found
-    if isinstance(value, list) and value and field in LIST_KEYS:
-        found = {}
-        for member in value:
-            place = (*path, f"k:{member_key(member, field)}")
-            found[(*place, ".")] = None
-            found.update(leaves(member, place))
-        return found
-    return {path: value}
-
-
-def member_key(member: dict, field: str) -> str:
-    key = {name: member.get(name) for name in LIST_KEYS[field] if name in member}
-    return json.dumps(key, separators=(",", ":"), sort_keys=True)
-
-
-def owned_leaves(item: dict) -> dict[Path, typing.Any]:
-    """Those of an object that managers own."""
-    metadata = {key: value for key, value in item.get("metadata", {}).items() if key not in UNOWNED}
-    owned = {key: value for key, value in item.items() if key not in ("apiVersion", "kind", "metadata", "status")}
-    return leaves({"metadata": metadata, **owned} if metadata else owned)
-
-
-def merged(old: typing.Any, new: typing.Any, field: str = "") -> typing.Any:
-    """`old` with all that `new` has."""
-    if isinstance(old, dict) and isinstance(new, dict) and field not in ATOMIC_MAPS:
-        return {**old, **{key: merged(old.get(key), value, key) for key, value in new.items()}}
-    if isinstance(old, list) and isinstance(new, list) and field in LIST_KEYS:
-        members = {member_key(member, field): member for member in old}
-        for member in new:
-            key = member_key(member, field)
-            members[key] = merged(members.get(key), member)
-        return list(members.values())
-    return copy.deepcopy(new)
-
-
-def remove_path(value: typing.Any, path: Path, field: str = "") -> None:
-    """Removes what is there, and the maps that it leaves empty."""
-    step, rest = path[0], path[1:]
-    if step.startswith("f:"):
-        key = step[2:]
-        if key not in value:
-            return
-        if rest:
-            remove_path(value[key], rest, key)
-        if not rest or value[key] in ({}, []):
-            del value[key]
-    elif step.startswith("k:"):
-        for member in [member for member in value if member_key(member, field) == step[2:]]:
-            if rest == (".",):
-                value.remove(member)
-            else:
-                remove_path(member, rest)
-
-
-def fields_v1(paths: set[Path]) -> dict:
-    tree: dict = {}
-    for path in sorted(paths):
-        inner = tree
-        for step in path:
-            inner = inner.setdefault(step, {})
-    return tree
+ALL = Selector()
 
 
 class Store:
@@ -174,13 +113,13 @@ class Store:
             except KeyError:
                 raise not_found(resource, name) from None
 
-    def items(self, resource: str, namespace: str | None = None, selector: dict[str, str] | None = None,
+    def items(self, resource: str, namespace: str | None = None, selector: Selector = ALL,
               version: int | None = None) -> list[dict]:
         """Those of now, or those that there were at a version."""
         with self.changed:
             objects = self.objects if version is None else self._objects_at(version)
             return [item for (of, where, _), item in sorted(objects.items())
-                    if of == resource and where == (namespace or where) and matches(selector or {}, item)]
+                    if of == resource and where == (namespace or where) and selector.selects(item)]
 
     def _objects_at(self, version: int) -> dict[tuple[str, str, str], dict]:
         objects = {}
@@ -194,7 +133,7 @@ class Store:
                 objects[key] = event.item
         return objects
 
-    def page(self, resource: str, namespace: str, selector: dict[str, str], query: dict[str, str]) -> dict:
+    def page(self, resource: str, namespace: str, selector: Selector, query: dict[str, str]) -> dict:
         """A list as the API answers it: `limit`, `continue`, `resourceVersion` and `resourceVersionMatch`."""
         with self.changed:
             version, after = self._version_of(query)
@@ -232,7 +171,7 @@ class Store:
         return self.version, ""
 
     def events_after(self, version: int, resource: str, namespace: str,
-                     selector: dict[str, str]) -> tuple[list[tuple[str, dict]], int]:
+                     selector: Selector) -> tuple[list[tuple[str, dict]], int]:
         """What a watch says of the changes since a version, and the version up to which it has said it."""
         said = []
         with self.changed:
@@ -241,8 +180,8 @@ class Store:
             for event in self._since(version):
                 if event.resource != resource or event.item["metadata"]["namespace"] != namespace:
                     continue
-                was = matches(selector, event.before)
-                is_now = event.kind != "DELETED" and matches(selector, event.item)
+                was = selector.selects(event.before)
+                is_now = event.kind != "DELETED" and selector.selects(event.item)
                 if was or is_now:
                     said.append(("MODIFIED" if was and is_now else "ADDED" if is_now else "DELETED", event.item))
             return said, self.version
@@ -384,14 +323,3 @@ class Store:
             if paths:
                 entries.append(old if same else {**entry, "time": now_text()})
         item["metadata"]["managedFields"] = entries
-
-
-def field_text(path: Path) -> str:
-    """As messages write it: .spec.replicatedJobs[name="agents"].replicas."""
-    text = ""
-    for step in path:
-        if step.startswith("f:"):
-            text += f".{step[2:]}"
-        elif step.startswith("k:"):
-            text += "[" + ",".join(f"{key}={json.dumps(value)}" for key, value in json.loads(step[2:]).items()) + "]"
-    return text

@@ -40,33 +40,18 @@ struct UpFlags {
   SlurmJobFlags job;
   double poll_s = 10.0;
   QueueCommands commands;
-  KubernetesFlags kubernetes;
+  KubernetesLaunch kubernetes;
   LogFlags log;
 };
 
 // A flag of another launcher would be ignored silently.
 absl::Status CheckFlagsOfOthers(const UpFlags& flags) {
-  if (flags.launcher != LauncherKind::kSlurm) {
-    RETURN_IF_ERROR(CheckIsEmpty(flags.job));
-    RETURN_IF_ERROR(CheckIsByNode(flags.fleet));
-  }
+  const bool has_jobs = flags.launcher == LauncherKind::kSlurm;
+  const bool is_kubernetes = flags.launcher == LauncherKind::kKubernetes;
+  if (!has_jobs) RETURN_IF_ERROR(CheckIsEmpty(flags.job));
+  if (!has_jobs && !is_kubernetes) RETURN_IF_ERROR(CheckIsByNode(flags.fleet));
   if (flags.launcher != LauncherKind::kCommand) RETURN_IF_ERROR(CheckIsEmpty(flags.commands));
-  if (flags.launcher == LauncherKind::kKubernetes) return absl::OkStatus();
-  RETURN_IF_ERROR(CheckIsEmpty("image", flags.kubernetes.image, "kubernetes"));
-  RETURN_IF_ERROR(CheckIsEmpty("namespace", flags.kubernetes.name_space, "kubernetes"));
-  return CheckIsEmpty("secret", flags.kubernetes.secret, "kubernetes");
-}
-
-absl::Status UpByKubernetes(const UpFlags& flags, CommandContext& context) {
-  RETURN_IF_ERROR(Check(flags.fleet, flags.kubernetes));
-  if (!flags.dry_run) {
-    return FieldError("launcher", "kubernetes",
-                      "prints a JobSet with --dry-run and submits nothing itself: hand it on by "
-                      "\"meshwright agents up --launcher kubernetes … --dry-run | kubectl apply "
-                      "-f -\"");
-  }
-  context.out << JobSet(flags.fleet, flags.kubernetes);
-  return absl::OkStatus();
+  return is_kubernetes ? absl::OkStatus() : CheckIsEmpty(flags.kubernetes);
 }
 
 absl::Status UpByQueue(const UpFlags& flags, QueueOfFleet queue, CommandContext& context) {
@@ -74,7 +59,6 @@ absl::Status UpByQueue(const UpFlags& flags, QueueOfFleet queue, CommandContext&
                               .owner = std::move(queue.owner),
                               .program = context.binary_dir + "/meshwright",
                               .poll = absl::Seconds(flags.poll_s)};
-  RETURN_IF_ERROR(CheckAccess(flags.fleet));
   const StopRequest stop(context);
   RETURN_IF_ERROR(RunLaunch(launch, {.queue = std::move(queue.queue),
                                      .log = MakeLog(context.err, flags.log, absl::Now),
@@ -94,8 +78,21 @@ absl::Status UpBySlurm(const UpFlags& flags, CommandContext& context) {
                                JobNames(flags.fleet).front());
     return absl::OkStatus();
   }
+  RETURN_IF_ERROR(CheckAccess(flags.fleet));
   return UpByQueue(flags, {.queue = std::make_shared<SlurmQueue>(RunProgramOn, flags.job)},
                    context);
+}
+
+// The files of the agents' access are in the pods, not here.
+absl::Status UpByKubernetes(const UpFlags& flags, CommandContext& context) {
+  RETURN_IF_ERROR(CheckPositive("poll_s", flags.poll_s));
+  if (flags.dry_run) {
+    RETURN_IF_ERROR(Check(flags.fleet, flags.kubernetes.pods));
+    context.out << JobSets(flags.fleet, flags.kubernetes.pods);
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(QueueOfFleet queue, OpenKubernetesQueue(flags.kubernetes, flags.fleet));
+  return UpByQueue(flags, std::move(queue), context);
 }
 
 // Becomes srun, which then gets the signals. Returns only if that fails, or after a dry run.
@@ -135,6 +132,7 @@ absl::Status UpByCommand(const UpFlags& flags, CommandContext& context) {
         {flags.fleet, context.binary_dir + "/meshwright", "", AgentNames(flags.fleet).front()});
     return absl::OkStatus();
   }
+  RETURN_IF_ERROR(CheckAccess(flags.fleet));
   ASSIGN_OR_RETURN(QueueOfFleet queue, OpenCommandQueue(flags.commands, flags.fleet));
   return UpByQueue(flags, std::move(queue), context);
 }
@@ -174,21 +172,13 @@ void AddFleetFlags(CLI::App& command, UpFlags& flags, const CommandContext& cont
   AddAgentFlags(command, fleet);
   command.get_option("--devices")->required();
   command.add_flag("--dry-run", flags.dry_run,
-                   "Print the first job's script, srun's line or the JobSet, and start nothing");
+                   "Print the first job's script, srun's line or all JobSets, and start nothing");
 }
 
 void AddLauncherFlags(CLI::App& command, UpFlags& flags) {
-  const auto add = [&command](const char* name, std::string& value, const char* description,
-                              const char* text) {
-    command.add_option(name, value, description)->option_text(text);
-  };
   AddSlurmFlags(command, flags.fleet, flags.job, flags.poll_s);
   AddQueueFlags(command, flags.commands);
-  add("--image", flags.kubernetes.image, "Kubernetes: image with `meshwright` in its PATH",
-      "IMAGE");
-  add("--namespace", flags.kubernetes.name_space, "Kubernetes: namespace of the JobSet", "NAME");
-  add("--secret", flags.kubernetes.secret,
-      "Kubernetes: Secret whose files are mounted at /etc/meshwright", "NAME");
+  AddKubernetesFlags(command, flags.kubernetes);
   flags.log.Add(command);
 }
 

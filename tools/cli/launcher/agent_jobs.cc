@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -98,7 +99,7 @@ void AgentJobs::Follow(MonotonicTime now, const QueuedJob& job, Entry& entry,
   } else if (job.phase == JobPhase::kRunning) {
     entry.running_since = std::min(entry.running_since, now);
     news = absl::StrCat("runs", OnNode(job.node));
-    if (job.state != "RUNNING") absl::StrAppend(&news, " (", job.state, ")");
+    if (!absl::EqualsIgnoreCase(job.state, "running")) absl::StrAppend(&news, " (", job.state, ")");
   } else if (job.phase == JobPhase::kEnding) {
     news = "is ending";
   }

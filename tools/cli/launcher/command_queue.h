@@ -56,7 +56,7 @@ class CommandQueue : public JobQueue {
   std::string HowToEnd(std::string_view job) const override;
   std::string HowToList() const override;
   std::string OutputOf(std::string_view agent, std::string_view job) const override;
-  absl::Status Check() const override { return absl::OkStatus(); }
+  absl::Status Check(const AgentJobSpec&) const override { return absl::OkStatus(); }
   absl::StatusOr<std::string> Submit(const AgentJobSpec& spec) const override;
   absl::StatusOr<std::vector<QueuedJob>> List(
       const std::vector<std::string>& agents) const override;

@@ -1,5 +1,5 @@
-// AddAgentFlags(), AddSlurmFlags() and AddQueueFlags() add the flags of a fleet of agents, which
-// several commands share.
+// AddAgentFlags(), AddSlurmFlags(), AddQueueFlags() and AddKubernetesFlags() add the flags of a
+// fleet of agents, which several commands share.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,8 @@
 #include "tools/cli/launcher/agent_fleet.h"
 #include "tools/cli/launcher/batch_script.h"
 #include "tools/cli/launcher/command_queue.h"
+#include "tools/cli/launcher/job_set.h"
+#include "tools/cli/launcher/kubernetes_access.h"
 
 namespace meshwright::cli {
 
@@ -28,6 +30,14 @@ std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, AgentFleet& fleet, Sl
 // Adds and returns the flags of --launcher command: --submit, --status, --cancel and --jobs-dir.
 std::vector<CLI::Option*> AddQueueFlags(CLI::App& command, QueueCommands& commands);
 
+struct KubernetesLaunch {
+  KubernetesFlags pods;
+  KubernetesAccessFlags access;
+};
+
+// Adds and returns the flags of --launcher kubernetes.
+std::vector<CLI::Option*> AddKubernetesFlags(CLI::App& command, KubernetesLaunch& launch);
+
 // Returns InvalidArgument, which names the flag `field`, if this flag is given, since only the
 // launcher `launcher` reads it.
 absl::Status CheckIsEmpty(std::string_view field, const std::string& value,
@@ -37,8 +47,9 @@ absl::Status CheckIsEmpty(std::string_view field, const std::string& value,
 // them.
 absl::Status CheckIsEmpty(const SlurmJobFlags& job);
 absl::Status CheckIsEmpty(const QueueCommands& commands);
+absl::Status CheckIsEmpty(const KubernetesLaunch& launch);
 
-// Returns InvalidArgument if the fleet's jobs have several nodes, which only Slurm's have.
+// Returns InvalidArgument if the fleet's jobs have several nodes.
 absl::Status CheckIsByNode(const AgentFleet& fleet);
 
 // The queue of a launch, and the owner of its jobs.
@@ -50,5 +61,10 @@ struct QueueOfFleet {
 // Returns the queue that the commands reach. Returns the errors of Check() and of
 // CommandQueue::Open().
 absl::StatusOr<QueueOfFleet> OpenCommandQueue(QueueCommands commands, const AgentFleet& fleet);
+
+// Returns the Kubernetes cluster in which the fleet's jobs run. Returns the errors of
+// FindKubernetes() and of Check(), and FailedPrecondition if this machine has no libcurl.
+absl::StatusOr<QueueOfFleet> OpenKubernetesQueue(const KubernetesLaunch& launch,
+                                                 const AgentFleet& fleet);
 
 }  // namespace meshwright::cli

@@ -34,17 +34,17 @@ FleetJobs::FleetJobs(const FleetLaunch& launch, const LaunchWorld& world)
       agent_jobs_(names_, launch.policy) {}
 
 absl::Status FleetJobs::Begin() const {
-  RETURN_IF_ERROR(world_.queue->Check());
+  RETURN_IF_ERROR(world_.queue->Check({launch_.fleet, launch_.program, owner_, names_.front()}));
   // A job may have the name of any agent, if it was submitted for jobs of fewer nodes.
   ASSIGN_OR_RETURN(const std::vector<QueuedJob> queue,
                    world_.queue->List(AgentNames(launch_.fleet)));
   for (const QueuedJob& job : queue) {
     const bool is_own = !owner_.empty() && job.owner == owner_;
     if (is_own || job.phase == JobPhase::kEnded) continue;
-    return FieldError(
-        "job_name", launch_.fleet.name,
-        absl::StrCat("job ", job.id, " in the queue is called ", job.name,
-                     " already: give another name, or end that job (scancel ", job.id, ")"));
+    return FieldError("job_name", launch_.fleet.name,
+                      absl::StrCat("job ", job.id, " in the queue is called ", job.name,
+                                   " already: give another name, or end that job (",
+                                   world_.queue->HowToEnd(job.id), ")"));
   }
   return absl::OkStatus();
 }

@@ -40,8 +40,9 @@ class JobQueue {
   // Returns where the job's output goes; empty if the queue decides.
   virtual std::string OutputOf(std::string_view agent, std::string_view job) const = 0;
 
-  // Checks that jobs can be submitted. Returns FailedPrecondition, with what to do, if not.
-  virtual absl::Status Check() const = 0;
+  // Checks that the job can be submitted, without submitting it. Returns an error, with what to do,
+  // if not.
+  virtual absl::Status Check(const AgentJobSpec& spec) const = 0;
   // Submits the job and returns its number or name in the queue. There may be a job even after an
   // error, such as when the queue's program was killed before it printed the number.
   virtual absl::StatusOr<std::string> Submit(const AgentJobSpec& spec) const = 0;

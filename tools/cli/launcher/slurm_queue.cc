@@ -50,7 +50,7 @@ std::string SlurmQueue::OutputOf(std::string_view agent, std::string_view job) c
   return BatchLogFile(agent, job);
 }
 
-absl::Status SlurmQueue::Check() const {
+absl::Status SlurmQueue::Check(const AgentJobSpec&) const {
   absl::Status status = run_("", {"sbatch", "--version"}, kTimeoutS).status();
   if (!absl::IsUnavailable(status)) return status;
   return absl::FailedPreconditionError(

@@ -25,7 +25,7 @@ class SlurmQueue : public JobQueue {
   std::string OutputOf(std::string_view agent, std::string_view job) const override;
 
   // Returns FailedPrecondition, with what to do, if this machine has no sbatch.
-  absl::Status Check() const override;
+  absl::Status Check(const AgentJobSpec& spec) const override;
   absl::StatusOr<std::string> Submit(const AgentJobSpec& spec) const override;
   absl::StatusOr<std::vector<QueuedJob>> List(
       const std::vector<std::string>& agents) const override;

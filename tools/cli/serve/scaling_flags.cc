@@ -18,6 +18,7 @@ namespace {
 
 constexpr char kSlurm[] = "slurm";
 constexpr char kCommand[] = "command";
+constexpr char kKubernetes[] = "kubernetes";
 
 // Renames the flags of `agents up` in a status about a fleet to those of `serve`.
 absl::Status InServeWords(const absl::Status& status) {
@@ -66,9 +67,9 @@ absl::Status CheckReaches(const ServerEnd& server, const ServerAccess& access) {
 void ScalingFlags::Add(CLI::App& command, const CommandContext& context) {
   command_line::TakeWords(command.add_option("--launcher", launcher_,
                                              "Start agents while trials wait for them, on nodes of "
-                                             "Slurm, or of any queue that --submit, "
+                                             "Slurm or Kubernetes, or of any queue that --submit, "
                                              "--status and --cancel reach"),
-                          {kSlurm, kCommand});
+                          {kSlurm, kKubernetes, kCommand});
   const auto keep = [this](const std::vector<CLI::Option*>& options) {
     options_.insert(options_.end(), options.begin(), options.end());
   };
@@ -96,6 +97,7 @@ void ScalingFlags::Add(CLI::App& command, const CommandContext& context) {
   keep(AddAgentFlags(command, fleet_));
   keep(AddSlurmFlags(command, fleet_, job_, poll_s_));
   keep(AddQueueFlags(command, commands_));
+  keep(AddKubernetesFlags(command, kubernetes_));
 }
 
 absl::Status ScalingFlags::CheckNone() const {
@@ -143,12 +145,14 @@ ServerFlags ScalingFlags::ServerAt(const std::string& address) const {
 }
 
 absl::StatusOr<QueueOfFleet> ScalingFlags::QueueFor(const AgentFleet& fleet) const {
+  if (launcher_ != kSlurm) RETURN_IF_ERROR(CheckIsEmpty(job_));
+  if (launcher_ != kCommand) RETURN_IF_ERROR(CheckIsEmpty(commands_));
+  if (launcher_ == kKubernetes) return OpenKubernetesQueue(kubernetes_, fleet);
+  RETURN_IF_ERROR(CheckIsEmpty(kubernetes_));
   if (launcher_ == kCommand) {
-    RETURN_IF_ERROR(CheckIsEmpty(job_));
     RETURN_IF_ERROR(CheckIsByNode(fleet));
     return OpenCommandQueue(commands_, fleet);
   }
-  RETURN_IF_ERROR(CheckIsEmpty(commands_));
   return QueueOfFleet{.queue = std::make_shared<SlurmQueue>(RunProgramOn, job_)};
 }
 

@@ -48,6 +48,7 @@ class ScalingFlags {
   ServerFlags server_;
   SlurmJobFlags job_;
   QueueCommands commands_;
+  KubernetesLaunch kubernetes_;
   double poll_s_ = 10.0;
   const CLI::Option* most_ = nullptr;
   std::vector<CLI::Option*> options_;  // all but --launcher

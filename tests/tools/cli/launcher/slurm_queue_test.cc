@@ -104,7 +104,8 @@ TEST(SlurmQueueTest, SaysWhatToDoWhereThereIsNoSlurm) {
                             double) -> absl::StatusOr<std::string> {
     return absl::UnavailableError(arguments.front() + " can't be started");
   });
-  const absl::Status status = queue.Check();
+  const AgentFleet fleet;
+  const absl::Status status = queue.Check({fleet, "meshwright", "", "a-1"});
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr("sbatch can't be started"), HasSubstr("login node")));

@@ -230,4 +230,5 @@ class ApplyTest(ApiTestCase):
 
 
 if __name__ == "__main__":
+    kubernetes_rules.use_schemas()
     faults.main()

@@ -261,4 +261,5 @@ class TextTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    kubernetes_rules.use_schemas()
     faults.main()

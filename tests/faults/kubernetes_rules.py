@@ -1,10 +1,13 @@
 """Which JobSets the API takes: the defaults that its webhook sets, and what it refuses, with the field and the reason.
 
 The keys are those of jobset.x-k8s.io/v1alpha2. Each Job inside is checked strictly against Kubernetes' own schema where
-Python has PyPI's kubernetes-validate.
+Python has PyPI's kubernetes-validate: a test that begins with use_schemas() runs by one that has it, if there is one.
 """
 import copy
+import importlib
+import pathlib
 import re
+import sys
 import typing
 
 from kubernetes_store import ApiError, details_of, full_name
@@ -14,6 +17,7 @@ try:
 except ImportError:
     kubernetes_validate = None
 
+TOOLS = pathlib.Path(__file__).resolve().parents[1] / "tools" / "kubernetes"
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 LONGEST_LABEL = 63
 SET_KEYS = {"apiVersion", "kind", "metadata", "spec", "status"}
@@ -33,6 +37,12 @@ VARIABLE = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 QUANTITY = re.compile(r"\+?([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][-+]?[0-9]+)?")
 SCALES = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
           **{f"{letter}i": 1024.0 ** power for power, letter in enumerate("KMGTPE", 1)}}
+
+
+def use_schemas() -> None:
+    """Does not return where the Python of `tools/setup --kubernetes` takes over."""
+    sys.path.insert(0, str(TOOLS))
+    importlib.import_module("kubernetes_python").use()
 
 
 def quantity(value: typing.Any) -> float | None:

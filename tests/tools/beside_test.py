@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What lies beside the programs, installed under a prefix of its own: completions, manual pages, units.
+"""What lies beside the programs, installed under a prefix of its own: completions, manual pages, units, manifests.
 
 usage: beside_test.py BUILD_DIR [unittest's arguments]
 """
@@ -115,6 +115,14 @@ class ManPages(unittest.TestCase):
             self.skipTest("there is no groff here")
         done = run("groff", "-man", "-Tutf8", "-ww", "-z", *self.pages())
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Manifests(unittest.TestCase):
+    def test_the_folder_is_complete(self):
+        folder = prefix / "share/meshwright/kubernetes"
+        for name in re.findall(r"^ +- (\S+\.(?:yaml|env))$", (folder / "kustomization.yaml").read_text(), re.MULTILINE):
+            self.assertTrue((folder / name).is_file(), name)
+        self.assertGreaterEqual(len(list(folder.iterdir())), 6)
 
 
 class Units(unittest.TestCase):

@@ -2,16 +2,22 @@
 """The JobSets that `meshwright agents up --launcher kubernetes --dry-run` prints, as Kubernetes would read them.
 
 KeysTest holds it to the keys of jobset.x-k8s.io/v1alpha2 that are listed here. JobTest checks the Job inside it strictly
-against Kubernetes' own schema, by PyPI's kubernetes-validate (exit code 77 where python3 has none).
+against Kubernetes' own schema, by PyPI's kubernetes-validate (exit code 77 where there is none: `tools/setup --kubernetes`).
 
 Usage: job_set_test.py MESHWRIGHT [unittest's arguments]
 """
 import json
+import pathlib
 import re
 import subprocess
 import sys
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "kubernetes"))
+import kubernetes_python
+
+if __name__ == "__main__":
+    kubernetes_python.use()
 try:
     import kubernetes_validate
 except ImportError:

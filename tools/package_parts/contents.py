@@ -3,8 +3,8 @@
 bin/           meshwright; meshwright-worker, the launcher that finds LibTorch; the CUDA module, as a link
 libexec/       the worker itself, and the CUDA module beside it
 lib/           libraries for everything; lib/cli has those that meshwright alone needs, and its own, libmeshwright.so
-share/         models, clusters and framework profiles (the binary holds these too), as examples; completions and
-               manual pages, at the paths of a prefix
+share/         models, clusters and framework profiles (the binary holds these too), as examples; completions, manual
+               pages and manifests for Kubernetes, at the paths of a prefix
 lib/systemd/   units for serve and agent
 tests/         what --tests adds: gpu tests, those that stand in for them on a CPU, a worker for them, benchmarks
 tools/         what --tests adds: tools/gpu and what belongs to it, at the paths of a checkout
@@ -102,7 +102,7 @@ def copy_programs(build, with_tests, root):
 
 
 def copy_beside(build, root):
-    """Copies what lies beside the programs: completions, manual pages, units."""
+    """Copies what lies beside the programs: completions, manual pages, units, manifests."""
     for path in sorted(build.beside.rglob("*")):
         if path.is_file():
             copy_file(path, root / path.relative_to(build.beside))

@@ -317,7 +317,8 @@ class Archive(unittest.TestCase):
         self.assertLessEqual({"share/bash-completion/completions/meshwright", "share/zsh/site-functions/_meshwright",
                               "share/fish/vendor_completions.d/meshwright.fish", "share/man/man1/meshwright.1",
                               "share/man/man1/meshwright-sweep-start.1", "lib/systemd/system/meshwright-serve.service",
-                              "lib/systemd/system/meshwright-agent.service"}, listed)
+                              "lib/systemd/system/meshwright-agent.service",
+                              "share/meshwright/kubernetes/kustomization.yaml"}, listed)
         # What tools/gpu runs by name.
         lists = sorted((root / "tests").glob("*_tests.txt"))
         self.assertEqual([path.name for path in lists], ["cpu_rehearsal_tests.txt", "gpu_tests.txt"])

@@ -5,10 +5,15 @@ all back, that what is lost is made good, and what is said where the cluster ref
 
 Usage: kubernetes_test.py FOLDER_OF_BINARIES [unittest's arguments]
 """
+import collections
+import os
+import random
 import signal
+import time
 
 import faults
 import kubernetes_api
+import kubernetes_rules
 from kubernetes_scheduler import Node
 
 
@@ -161,6 +166,67 @@ class ServeKubernetesTest(KubernetesTestCase):
         self.stop_everything()
 
 
+class KillsTest(KubernetesTestCase):
+    """Pods, nodes, JobSets, watches and the server are lost in random moments. MESHWRIGHT_FAULT_SEED repeats a run."""
+
+    KILLS = 40 if faults.NIGHTLY else 8
+    STEP_S = "0.1 to 0.3"
+    SERVE = ("--max-agent-failures", "1000000")
+
+    def test_sweeps_end_whatever_is_lost(self):
+        seed = int(os.environ.get("MESHWRIGHT_FAULT_SEED") or random.SystemRandom().randrange(1 << 32))
+        print(f"MESHWRIGHT_FAULT_SEED={seed}", flush=True)
+        self.random = random.Random(seed)
+        self.nodes = 2
+        self.scale()
+        ways = [self.lose_pod, self.lose_node, self.delete_job, self.kill_server]
+        kills = collections.Counter()
+        sweeps: list[faults.Watch] = []
+        for number in range(self.KILLS):
+            way = ways[number % len(ways)]
+            name = f"s{number}"
+            # A trial survives two lost attempts, so each has a sweep of its own.
+            self.start_sweep(name, trials=2, ranks=1, steps=self.random.choice((5, 20, 60)), seed=number)
+            sweeps.append(self.watch(name))
+            faults.await_true("a pod runs", self.running)
+            time.sleep(self.random.uniform(0.0, 4.0))
+            self.random.choice((self.api.cut_watches, self.api.compact, lambda: None))()
+            kills[way.__name__] += way()
+            sweeps[-1].await_end()
+        for watch in sweeps:
+            self.check_measured(watch.sweep)
+        print(f"{kills.total()} kills ({dict(kills)}) during {len(sweeps)} sweeps", flush=True)
+        self.assertGreater(kills.total(), self.KILLS / 2)
+        self.await_none()
+        self.stop_everything()
+
+    def lose_pod(self) -> int:
+        running = self.running()
+        if running:
+            self.api.lose_pod(self.random.choice(running), grace_s=self.random.choice((0.0, None)))
+        return bool(running)
+
+    def lose_node(self) -> int:
+        running = self.running()
+        if running:
+            self.api.lose_node(self.random.choice(running)["spec"]["nodeName"])
+            self.nodes += 1
+            self.api.add_node(Node(f"n{self.nodes}"))
+        return bool(running)
+
+    def delete_job(self) -> int:
+        names = [each["metadata"]["name"] for each in self.api.job_sets() if not self.ended(each)]
+        if names:
+            self.api.delete_job_set(self.random.choice(names), self.random.choice(("Background", "Foreground")))
+        return bool(names)
+
+    def kill_server(self) -> int:
+        self.servers.pop().kill()
+        time.sleep(self.random.uniform(0.0, 1.0))
+        self.scale()
+        return 1
+
+
 class FaultsTest(KubernetesTestCase):
     def await_both(self, launcher: faults.Process) -> None:
         for name in self.NAMES:
@@ -172,6 +238,7 @@ class FaultsTest(KubernetesTestCase):
         self.api.chunk_bytes = 100
         launcher = self.up()
         self.await_both(launcher)
+        self.api.expires_by_event = True  # as the real API server does
         # In turn, since a job that ends within a minute is followed by a pause, which doubles.
         for fault, agent in ((self.api.cut_watches, 0), (self.api.compact, 1), (self.cut_a_line, 0)):
             lists = self.api.count("list") + self.api.count("list", "pods")
@@ -266,4 +333,5 @@ class FaultsTest(KubernetesTestCase):
 
 
 if __name__ == "__main__":
+    kubernetes_rules.use_schemas()
     faults.main()

@@ -86,7 +86,11 @@ void AgentJobs::ObserveEntry(MonotonicTime now, const std::vector<const QueuedJo
     const bool is_to_end = stopping_ || (entry.let_go && job->id == entry.job);
     if (live && job->phase != JobPhase::kEnding && is_to_end) decisions.cancel.push_back(job->id);
   }
-  if (!known) End(now, "a job that the queue has forgotten", entry, decisions);
+  const bool is_told_to_end = stopping_ || entry.let_go;
+  if (!known) {
+    End(now, is_told_to_end ? "it was told to" : "a job that the queue has forgotten", entry,
+        decisions);
+  }
 }
 
 void AgentJobs::Follow(MonotonicTime now, const QueuedJob& job, Entry& entry,

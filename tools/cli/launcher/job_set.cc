@@ -30,6 +30,9 @@ constexpr int32_t kEndGraceS = 30;
 constexpr int32_t kKeptAfterEndS = 3600;
 constexpr int32_t kOwnerReads = 0400;
 constexpr int32_t kMostRdmaDevices = 64;
+// By default, a pod of a node that does not answer is given up after 300 s. A trial's lease ends
+// sooner, and no pod holds anything that is worth waiting for.
+constexpr int32_t kNodeLossS = 30;
 
 absl::Status CheckLabel(std::string_view field, const std::string& text, size_t longest) {
   const auto is_inner = [](unsigned char c) {
@@ -164,6 +167,17 @@ ordered_json Affinity(const AgentFleet& fleet, const KubernetesFlags& flags,
   return affinity;
 }
 
+ordered_json Tolerations() {
+  ordered_json tolerations = ordered_json::array();
+  for (const char* taint : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
+    tolerations.push_back({{"key", taint},
+                           {"operator", "Exists"},
+                           {"effect", "NoExecute"},
+                           {"tolerationSeconds", kNodeLossS}});
+  }
+  return tolerations;
+}
+
 ordered_json PodTemplate(const AgentFleet& fleet, const KubernetesFlags& flags,
                          const JobSetIdentity& identity, const std::string& agent) {
   const Volumes volumes = VolumesOf(fleet, flags);
@@ -171,6 +185,7 @@ ordered_json PodTemplate(const AgentFleet& fleet, const KubernetesFlags& flags,
       {"restartPolicy", identity.is_launched ? "Never" : "OnFailure"},
       {"terminationGracePeriodSeconds", kEndGraceS},
       {"affinity", Affinity(fleet, flags, identity.job)},
+      {"tolerations", Tolerations()},
       {"containers", ordered_json::array({Container(fleet, flags, agent, volumes.mounts)})}};
   if (!volumes.volumes.empty()) pod["volumes"] = volumes.volumes;
   return {{"metadata", {{"labels", LabelsOf(fleet, identity.job)}}}, {"spec", pod}};

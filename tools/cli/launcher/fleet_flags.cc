@@ -47,6 +47,14 @@ std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, AgentFleet& fleet, Sl
           ->capture_default_str()
           ->option_text("K"),
       command
+          .add_option("--array", job.array,
+                      "Slurm: submit the jobs as tasks of arrays, of which at most M run at once")
+          ->option_text("M"),
+      command.add_flag("--requeue", job.requeue,
+                       "Slurm: let Slurm start a job again after a lost node or a preemption"),
+      add("--sbatch-template", job.template_file,
+          "Slurm: the site's batch script, in which the line {agents} starts the agents", "FILE"),
+      command
           .add_option(
               "--sbatch", job.more,
               "Slurm: a further option of sbatch, as --sbatch=--switches=1; may be repeated")
@@ -87,6 +95,9 @@ absl::Status CheckIsEmpty(const SlurmJobFlags& job) {
   RETURN_IF_ERROR(CheckIsEmpty("partition", job.partition, "slurm"));
   RETURN_IF_ERROR(CheckIsEmpty("time", job.time_limit, "slurm"));
   RETURN_IF_ERROR(CheckIsEmpty("account", job.account, "slurm"));
+  RETURN_IF_ERROR(CheckIsEmpty("sbatch_template", job.template_file, "slurm"));
+  RETURN_IF_ERROR(CheckIsEmpty("array", job.array == 0 ? "" : absl::StrCat(job.array), "slurm"));
+  RETURN_IF_ERROR(CheckIsEmpty("requeue", job.requeue ? "true" : "", "slurm"));
   return CheckIsEmpty("sbatch", job.more.empty() ? "" : job.more.front(), "slurm");
 }
 

@@ -313,6 +313,21 @@ class ServeSlurmTest(SlurmTestCase):
     def test_a_running_trial_keeps_its_task_while_the_idle_one_goes(self):
         self.check_the_idle_one_goes("--array", "2")
 
+    def test_a_sweep_says_what_its_nodes_wait_for_and_how_long_they_took(self):
+        self.cluster.ask("scontrol", "update", "NodeName=n1,n2", "State=DRAIN", "Reason=test")
+        self.scale()
+        self.start_sweep("s", trials=1, ranks=2)
+        told = faults.await_true("it says so", lambda: re.search("in the queue: .*", self.show("s")["sweep"]["reason"]))
+        self.assertRegex(told[0], r"2 jobs wait, the first \(1\) since \d{4}-\d\d-\d\d \d\d:\d\d UTC \(\S")
+        sweep = self.watch("s")
+        self.cluster.ask("scontrol", "update", "NodeName=n1,n2", "State=RESUME")
+        sweep.await_end()
+        self.check_measured("s")
+        reason = self.ask("sweep", "show", "s", "--why", 1)["decisions"][0]["decision"]
+        self.assertRegex(reason, r"; the sweep waited \d+ s for nodes in the queue$")
+        self.await_none()
+        self.stop_everything()
+
     def test_the_least_is_kept_found_again_after_a_kill_and_cancelled_in_the_end(self):
         self.scale("--min-nodes", "1")
         faults.await_true("the agent is connected", lambda: self.connected() == list(self.NAMES[:1]))

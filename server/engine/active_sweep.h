@@ -101,6 +101,8 @@ class ActiveSweep {
   std::optional<double> best_step_s;
   // The time since which no trial of the sweep runs; Never() while a trial runs or is being chosen.
   MonotonicTime waits_since = MonotonicTime::Never();
+  // The time since which it has waited for nodes in the launcher's queue; Never() if it does not.
+  MonotonicTime waits_for_nodes_since = MonotonicTime::Never();
   // The time at which the engine next determines what the sweep waits for. Once `reason` states
   // this, the value is Never() until the sweep's trials or the agents change.
   MonotonicTime look_at_wait = MonotonicTime::Always();

@@ -74,6 +74,7 @@ class EngineCore {
   void On(const ResumeRequested& event);
   void On(const ReleaseRequested& event);
   void On(const AdmitRequested& event);
+  void On(const NodesQueued& event);
   void On(const HeartbeatCame& event);
   void On(const TrialStarted& event);
   void On(const MemberReady& event);
@@ -111,9 +112,11 @@ class EngineCore {
   size_t PlaceChosen(ActiveSweep& sweep, AgentPool& pool, size_t most);
   void Reserve(const std::vector<std::string>& agents);
   void TellWait(ActiveSweep& sweep);
+  // Returns what the sweep waits for, including nodes of the launcher.
+  WaitReason WaitOf(ActiveSweep& sweep) const;
   // `gain` is the expected gain of a chosen trial, as a share of the best step time.
   void Assign(ActiveSweep& sweep, ActiveTrial& trial, const std::vector<db::AttemptMember>& members,
-              const std::string& reason, std::optional<double> gain = std::nullopt);
+              std::string reason, std::optional<double> gain = std::nullopt);
   // Begins the trial's next attempt, which `members` hold from now on. `lease_end` is set if the
   // only member is a caller, not an agent.
   GivenAttempt& Hold(ActiveSweep& sweep, ActiveTrial& trial,
@@ -224,6 +227,7 @@ class EngineCore {
   int64_t turns_ = 0;  // trials assigned so far
   // The value of agents_.generation() when sweeps last determined what they wait for.
   int64_t told_generation_ = 0;
+  NodesQueued nodes_queued_;  // what the launcher said last
 
   // State of the input being handled.
   absl::Time wall_;

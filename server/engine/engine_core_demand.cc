@@ -93,4 +93,11 @@ void EngineCore::On(const AdmitRequested& event) {
   agents_.Admit(event.agent);
 }
 
+void EngineCore::On(const NodesQueued& event) {
+  if (nodes_queued_ == event) return;
+  nodes_queued_ = event;
+  for (auto& [id, sweep] : sweeps_) sweep.look_at_wait = MonotonicTime::Always();
+  Advance();
+}
+
 }  // namespace meshwright::server

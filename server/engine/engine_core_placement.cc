@@ -91,11 +91,12 @@ void EngineCore::TellWait(ActiveSweep& sweep) {
   // A sweep with a running trial does not wait, and one that is choosing waits only briefly.
   if (!sweep.held().empty() || sweep.WaitsForAnswer()) {
     sweep.waits_since = MonotonicTime::Never();
+    if (!sweep.held().empty()) sweep.waits_for_nodes_since = MonotonicTime::Never();
     return;
   }
   sweep.waits_since = std::min(sweep.waits_since, now_);
   if (now_ < sweep.look_at_wait) return;
-  const WaitReason why = WhyItWaits(sweep, agents_);
+  const WaitReason why = WaitOf(sweep);
   const MonotonicTime told = sweep.waits_since + options_.turn_patience;
   if (why.is_for_a_turn && SaysThatItRuns(sweep) && now_ < told) {
     sweep.look_at_wait = told;
@@ -105,9 +106,24 @@ void EngineCore::TellWait(ActiveSweep& sweep) {
   sweep.look_at_wait = MonotonicTime::Never();
 }
 
+WaitReason EngineCore::WaitOf(ActiveSweep& sweep) const {
+  WaitReason why = WhyItWaits(sweep, agents_);
+  const bool has_nodes_queued = !sweep.is_asked() && !nodes_queued_.text.empty() &&
+                                nodes_queued_.device_kind == sweep.device_kind();
+  if (!has_nodes_queued) return why;
+  sweep.waits_for_nodes_since = std::min(sweep.waits_for_nodes_since, now_);
+  absl::StrAppend(&why.text, "; ", nodes_queued_.text);
+  return why;
+}
+
 void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial,
-                        const std::vector<db::AttemptMember>& members, const std::string& reason,
+                        const std::vector<db::AttemptMember>& members, std::string reason,
                         std::optional<double> gain) {
+  if (sweep.waits_for_nodes_since != MonotonicTime::Never()) {
+    const absl::Duration waited = now_.since_start - sweep.waits_for_nodes_since.since_start;
+    absl::StrAppend(&reason, "; the sweep waited ", absl::ToInt64Seconds(waited),
+                    " s for nodes in the queue");
+  }
   GivenAttempt& attempt = Hold(sweep, trial, members, reason, gain, std::nullopt);
   const wire::AttemptKey key{sweep.name(), trial.number, trial.attempt};
   for (size_t member = 0; member < members.size(); ++member) {

@@ -103,6 +103,15 @@ struct AdmitRequested {
   std::string agent;
 };
 
+// The launcher says what its nodes in a batch queue wait for. Sweeps that wait for devices of this
+// kind repeat it.
+struct NodesQueued {
+  std::string device_kind;
+  std::string text;  // empty if no node waits
+
+  friend bool operator==(const NodesQueued&, const NodesQueued&) = default;
+};
+
 struct HeartbeatCame {
   std::string agent;
   std::vector<wire::AttemptKey> held;
@@ -179,9 +188,10 @@ struct StoreBack {};
 
 using EngineEvent =
     std::variant<Tick, SweepStored, CancelRequested, AgentConnected, AgentDisconnected, AgentLeft,
-                 DrainRequested, ResumeRequested, ReleaseRequested, AdmitRequested, HeartbeatCame,
-                 TrialStarted, MemberReady, TrialProgressed, TrialFinished, ResultCameLate,
-                 TrialAsked, LeaseRenewed, TrialGivenBack, ChoiceMade, StoreFailed, StoreBack>;
+                 DrainRequested, ResumeRequested, ReleaseRequested, AdmitRequested, NodesQueued,
+                 HeartbeatCame, TrialStarted, MemberReady, TrialProgressed, TrialFinished,
+                 ResultCameLate, TrialAsked, LeaseRenewed, TrialGivenBack, ChoiceMade, StoreFailed,
+                 StoreBack>;
 
 struct EngineInput {
   absl::Time wall;          // the time that records show to people

@@ -26,6 +26,7 @@ SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/none
 CredType=cred/none
+AuthInfo=cred_expire=5
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 ProctrackType=proctrack/pgid
 TaskPlugin=task/none

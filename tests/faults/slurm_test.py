@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Agents that `meshwright agents up --launcher slurm` keeps on the nodes of a real Slurm: that they come up and run
 trials together, that a job which is cancelled and a node which is lost are made good, and that nothing is left at the
-end. And those of `meshwright serve --launcher slurm`: that they come with the trials and go without them. Skipped (exit code 77) where Slurm is not installed: `tools/setup --slurm`.
+end, also if the jobs are tasks of an array, if Slurm requeues them, and if they run in a site's script. And those of
+`meshwright serve --launcher slurm`: that they come with the trials and go without them. Skipped (exit code 77) where
+Slurm is not installed: `tools/setup --slurm`.
 
 Usage: slurm_test.py FOLDER_OF_BINARIES [unittest's arguments]
 """
@@ -35,16 +37,14 @@ class SlurmTestCase(faults.FaultTest):
         return [pid for pid in self.cluster.pids() if faults.command_of(pid)[1:2] == ["agent"]]
 
 
-@unittest.skipIf(MISSING, f"{MISSING} is not here; tools/setup --slurm installs Slurm")
-class SlurmTest(SlurmTestCase):
-    def setUp(self):
-        super().setUp()
-        self.serve()
-        self.launcher = self.up()
+class UpTestCase(SlurmTestCase):
+    def launch(self, *more) -> None:
+        self.server = self.serve()
+        self.launcher = self.up(*more)
 
-    def up(self) -> faults.Process:
+    def up(self, *more) -> faults.Process:
         return self.start(faults.BIN / "meshwright", "agents", "up", "--launcher", "slurm", "--nodes", 2, "--server",
-                          self.address, *self.agent_flags(), env=self.environment, cwd=self.folder)
+                          self.address, *more, *self.agent_flags(), env=self.environment, cwd=self.folder)
 
     def await_both(self) -> None:
         for node in slurm_cluster.NODES:
@@ -52,8 +52,8 @@ class SlurmTest(SlurmTestCase):
         faults.await_true("both agents are connected", lambda: self.connected() == list(self.NAMES))
 
     def job_on(self, node: str) -> str:
-        """The number of the job that was last seen to run there."""
-        return re.search(r"job (\d+)", self.launcher.await_line(rf"runs on {node}\b"))[1]
+        """The job that was last seen to run there."""
+        return re.search(r"job (\S+)", self.launcher.await_line(rf"runs on {node}\b"))[1]
 
     def finish(self, number: int, code: int) -> None:
         """The launcher ends its jobs, and the agents say goodbye."""
@@ -63,6 +63,13 @@ class SlurmTest(SlurmTestCase):
         self.assertEqual(self.agent_pids(), [])
         self.assertEqual(self.connected(), [])
         self.stop_everything()
+
+
+@unittest.skipIf(MISSING, f"{MISSING} is not here; tools/setup --slurm installs Slurm")
+class SlurmTest(UpTestCase):
+    def setUp(self):
+        super().setUp()
+        self.launch()
 
     def test_agents_on_both_nodes_run_a_trial_together(self):
         self.await_both()
@@ -99,6 +106,91 @@ class SlurmTest(SlurmTestCase):
         faults.await_true("another job runs on n2", lambda: self.job_on("n2") != lost)
         sweep.await_end()
         self.assertEqual(self.check_measured("s")["trials"][0]["attempt"], 2)
+        self.finish(signal.SIGTERM, 0)
+
+
+@unittest.skipIf(MISSING, f"{MISSING} is not here; tools/setup --slurm installs Slurm")
+class JobOptionsTest(UpTestCase):
+    def submitted(self) -> list[str]:
+        return [re.search(r"job (\S+) is submitted", line)[1] for line in self.launcher.lines("is submitted")]
+
+    def run_both(self, sweep: str) -> None:
+        self.start_sweep(sweep, trials=1, ranks=2)
+        self.watch(sweep).await_end()
+        self.check_measured(sweep)
+
+    def test_a_cancelled_task_of_an_array_is_replaced_by_another_array(self):
+        self.launch("--array", 2)
+        self.await_both()
+        self.assertEqual(self.submitted(), ["1_1", "1_2"])
+        self.cluster.ask("scancel", "1_1")
+        self.launcher.await_line("job 1_1 ended as CANCELLED")
+        faults.await_true("another task follows", lambda: len(self.submitted()) == 3)
+        self.assertRegex(self.submitted()[2], r"^\d+_1$")
+        self.launcher.await_line(f"job {self.submitted()[2]} runs on")
+        self.assertFalse(self.launcher.says("job 1_2 ended"), "the other task went on")
+        faults.await_true("both agents are connected", lambda: self.connected() == list(self.NAMES))
+        self.run_both("s")
+        again = self.up()
+        self.assertEqual(again.wait(), 2, again.tail())
+        self.assertRegex(again.tail(), r"--job-name meshwright-agent: job \d+_\d .* is called meshwright-agent-\d already")
+        self.finish(signal.SIGTERM, 0)
+
+    def test_no_more_tasks_run_at_once_than_the_array_allows(self):
+        self.launch("--array", 1)
+        self.launcher.await_line(r"meshwright-agent-1: job 1_1 runs on")
+        self.launcher.await_line(r"meshwright-agent-2: job 1_2 waits \(JobArrayTaskLimit\)")
+        self.cluster.ask("scancel", "1_1")
+        self.launcher.await_line(r"meshwright-agent-2: job 1_2 runs on")
+        faults.await_true("the other agent came", lambda: self.connected() == list(self.NAMES[1:]))
+        self.cluster.ask("scancel", "1_2")
+        self.launcher.await_line("job 1_2 ended as CANCELLED")
+        self.launcher.await_line(r"meshwright-agent-\d: job [2-9]\d*_\d runs on")
+        self.assertEqual(len(self.cluster.ask("squeue", "--noheader", "--states=RUNNING").splitlines()), 1)
+        self.finish(signal.SIGINT, 130)
+
+    def test_a_requeued_job_is_followed_under_its_number(self):
+        self.launch("--requeue")
+        self.await_both()
+        jobs = self.submitted()
+        job = self.job_on("n1")
+        self.cluster.ask("scontrol", "requeue", job)
+        self.launcher.await_line(f"job {job} waits \\(BeginTime\\)")
+        faults.await_true("it runs again", lambda: len(self.launcher.lines(f"job {job} runs on")) == 2)
+        faults.await_true("both agents are connected", lambda: self.connected() == list(self.NAMES))
+        self.run_both("s")
+        self.assertEqual(self.submitted(), jobs)
+        agent = re.search(r"(\S+): job", self.launcher.await_line(f"job {job} runs on"))[1]
+        output = (self.folder / f"{agent}.{job}.log").read_text()
+        self.assertEqual(len(re.findall("connected to", output)), 2, "the output of both runs is there")
+        self.finish(signal.SIGTERM, 0)
+
+    def test_a_job_whose_node_is_lost_waits_under_its_number(self):
+        self.launch("--requeue")
+        self.await_both()
+        self.start_sweep("s", trials=1, ranks=2, steps=400)
+        sweep = self.watch("s")
+        sweep.await_kind("trial_progress", attempt=1)
+        jobs = self.submitted()
+        lost = self.job_on("n2")
+        self.cluster.lose_node("n2")
+        self.launcher.await_line(f"job {lost} waits", slurm_cluster.NODE_LOSS_S)
+        self.cluster.start_node("n2")
+        faults.await_true("it runs again", lambda: len(self.launcher.lines(f"job {lost} runs on")) == 2)
+        sweep.await_end()
+        self.assertEqual(self.check_measured("s")["trials"][0]["attempt"], 2)
+        self.assertEqual(self.submitted(), jobs)
+        self.finish(signal.SIGTERM, 0)
+
+    def test_agents_run_in_the_sites_own_script(self):
+        script = self.folder / "site.sh"
+        script.write_text("#!/bin/bash\n#SBATCH --time=10 --exclusive\nexport SITE=here\n{agents}\necho ended > ended-$SLURM_JOB_ID\n")
+        self.launch("--sbatch-template", script)
+        self.await_both()
+        for pid in self.agent_pids():
+            self.assertIn(b"SITE=here", slurm_cluster.environment_of(pid))
+        self.assertEqual(self.cluster.ask("squeue", "--noheader", "--format=%l").split(), ["10:00", "10:00"])
+        self.run_both("s")
         self.finish(signal.SIGTERM, 0)
 
 
@@ -201,8 +293,8 @@ class ServeSlurmTest(SlurmTestCase):
         self.assertEqual(self.show("one")["trials"][0]["attempt"], 1)
         self.stop_everything()
 
-    def test_a_running_trial_keeps_its_agent_while_the_idle_one_goes(self):
-        server = self.scale()
+    def check_the_idle_one_goes(self, *more: str) -> None:
+        server = self.scale(*more)
         self.start_sweep("long", trials=1, ranks=1, steps=600)
         long = self.watch("long")
         long.await_kind("trial_progress", attempt=1)
@@ -212,6 +304,27 @@ class ServeSlurmTest(SlurmTestCase):
         self.assertFalse(long.ended(), "the long trial ran all the while")
         long.await_end()
         self.assertEqual(self.check_measured("long")["trials"][0]["attempt"], 1)
+        self.await_none()
+        self.stop_everything()
+
+    def test_a_running_trial_keeps_its_agent_while_the_idle_one_goes(self):
+        self.check_the_idle_one_goes()
+
+    def test_a_running_trial_keeps_its_task_while_the_idle_one_goes(self):
+        self.check_the_idle_one_goes("--array", "2")
+
+    def test_a_sweep_says_what_its_nodes_wait_for_and_how_long_they_took(self):
+        self.cluster.ask("scontrol", "update", "NodeName=n1,n2", "State=DRAIN", "Reason=test")
+        self.scale()
+        self.start_sweep("s", trials=1, ranks=2)
+        told = faults.await_true("it says so", lambda: re.search("in the queue: .*", self.show("s")["sweep"]["reason"]))
+        self.assertRegex(told[0], r"2 jobs wait, the first \(1\) since \d{4}-\d\d-\d\d \d\d:\d\d UTC \(\S")
+        sweep = self.watch("s")
+        self.cluster.ask("scontrol", "update", "NodeName=n1,n2", "State=RESUME")
+        sweep.await_end()
+        self.check_measured("s")
+        reason = self.ask("sweep", "show", "s", "--why", 1)["decisions"][0]["decision"]
+        self.assertRegex(reason, r"; the sweep waited \d+ s for nodes in the queue$")
         self.await_none()
         self.stop_everything()
 

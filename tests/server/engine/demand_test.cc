@@ -192,5 +192,35 @@ TEST_F(DemandTest, AnAgentOnWhichEveryWaitingTrialFailedIsUnfit) {
   EXPECT_THAT(core_.Demand().sweeps[0].unfit, ElementsAre("a"));
 }
 
+// A launcher's nodes wait in its queue, and then their agents come.
+TEST_F(DemandTest, ASweepSaysWhatItsNodesWaitForAndItsFirstTrialHowLongThatTook) {
+  AddSweep(1, 2);
+  now_ = absl::Seconds(10);
+  EXPECT_THAT(Tell(NodesQueued{"cpu", "1 node is in the queue"}).ops, SizeIs(1));
+  EXPECT_EQ(core_.FindSweep("s1")->reason,
+            "needs 4, connected 0 (cpu devices); 1 node is in the queue");
+  EXPECT_THAT(Tell(NodesQueued{"cpu", "1 node is in the queue"}).ops, IsEmpty()) << "no news";
+  Tell(NodesQueued{"cpu", ""});
+  EXPECT_EQ(core_.FindSweep("s1")->reason, "needs 4, connected 0 (cpu devices)");
+  now_ = absl::Seconds(130);
+  const auto reason_of = [](const EngineOutput& output) {
+    for (const Send& send : output.sends) {
+      if (const auto* order = std::get_if<AssignOrder>(&send.order)) return order->reason;
+    }
+    return std::string();
+  };
+  EXPECT_THAT(reason_of(Connect("a", 1)),
+              HasSubstr("; the sweep waited 120 s for nodes in the queue"));
+  EXPECT_THAT(reason_of(Connect("b", 2)), testing::Not(HasSubstr("waited")));
+}
+
+TEST_F(DemandTest, NodesOfAnotherKindDoNotMatterToASweep) {
+  AddSweep(1, 1);
+  EXPECT_THAT(Tell(NodesQueued{"cuda", "1 node is in the queue"}).ops, IsEmpty());
+  now_ = absl::Seconds(30);
+  Connect("a", 1);
+  EXPECT_EQ(core_.FindSweep("s1")->reason, "its trials run");
+}
+
 }  // namespace
 }  // namespace meshwright::server

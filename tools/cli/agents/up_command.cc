@@ -73,13 +73,14 @@ absl::Status UpByQueue(const UpFlags& flags, QueueOfFleet queue, CommandContext&
 absl::Status UpBySlurm(const UpFlags& flags, CommandContext& context) {
   RETURN_IF_ERROR(Check(flags.job));
   RETURN_IF_ERROR(CheckPositive("poll_s", flags.poll_s));
+  SlurmJobFlags job = flags.job;
+  RETURN_IF_ERROR(ReadTemplate(job));
   if (flags.dry_run) {
-    context.out << BatchScript(flags.fleet, flags.job, context.binary_dir + "/meshwright",
-                               JobNames(flags.fleet).front());
+    context.out << FirstScript(flags.fleet, job, context.binary_dir + "/meshwright");
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(CheckAccess(flags.fleet));
-  return UpByQueue(flags, {.queue = std::make_shared<SlurmQueue>(RunProgramOn, flags.job)},
+  return UpByQueue(flags, {.queue = std::make_shared<SlurmQueue>(RunProgramOn, std::move(job))},
                    context);
 }
 

@@ -12,8 +12,6 @@
 namespace meshwright::cli {
 namespace {
 
-// The commands that query the queue have one word per node.
-constexpr int32_t kMostNodes = 1000;
 constexpr int32_t kMostGpus = 1024;
 
 std::string AgentName(const AgentFleet& fleet, int32_t number) {

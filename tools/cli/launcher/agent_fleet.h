@@ -17,6 +17,10 @@ namespace meshwright::cli {
 // srun's command holds the words of all agents that it starts, in an argument of at most 128 KiB.
 inline constexpr int32_t kMostNodesPerJob = 256;
 
+// The commands that query the queue have one word per node. Slurm's arrays have task numbers up to
+// 1000 by default.
+inline constexpr int32_t kMostNodes = 1000;
+
 struct AgentFleet {
   // Prefix of the agents' names. An agent's name is the prefix, "-" and the agent's number.
   std::string name = "meshwright-agent";

@@ -97,8 +97,14 @@ void AgentJobs::Follow(MonotonicTime now, const QueuedJob& job, Entry& entry,
                        JobDecisions& decisions) {
   if (!job.node.empty()) entry.node = job.node;
   entry.phase = job.phase;
+  if (job.phase != JobPhase::kWaiting) entry.waiting_since = MonotonicTime::Never();
   std::string news;
+  entry.reason.clear();
   if (job.phase == JobPhase::kWaiting) {
+    entry.node = job.node;
+    entry.reason = job.reason;
+    entry.waiting_since = std::min(entry.waiting_since, now);
+    entry.running_since = MonotonicTime::Never();
     news = absl::StrCat("waits", InBrackets(job.reason));
   } else if (job.phase == JobPhase::kRunning) {
     entry.running_since = std::min(entry.running_since, now);
@@ -119,12 +125,8 @@ void AgentJobs::End(MonotonicTime now, const std::string& how, Entry& entry,
                                  : now.since_start - entry.running_since.since_start;
   const std::string what = absl::StrCat("job ", entry.job, " ended as ", how, " after ",
                                         SecondsText(ran), OnNode(entry.node));
-  entry.job.clear();
-  entry.told.clear();
-  entry.node.clear();
-  entry.running_since = MonotonicTime::Never();
-  entry.phase = JobPhase::kWaiting;
-  const bool was_let_go = std::exchange(entry.let_go, false);
+  const bool was_let_go = entry.let_go;
+  entry = {.name = entry.name, .failures = entry.failures, .next = entry.next};
   if (stopping_ || was_let_go) {
     entry.failures = 0;
     entry.next = now;
@@ -171,8 +173,12 @@ std::vector<AgentJob> AgentJobs::Jobs() const {
   std::vector<AgentJob> jobs;
   for (const Entry& entry : entries_) {
     if (!entry.job.empty() && !entry.let_go) {
-      jobs.push_back(
-          {.agent = entry.name, .phase = entry.phase, .running_since = entry.running_since});
+      jobs.push_back({.agent = entry.name,
+                      .id = entry.job,
+                      .phase = entry.phase,
+                      .reason = entry.reason,
+                      .waiting_since = entry.waiting_since,
+                      .running_since = entry.running_since});
     }
   }
   return jobs;

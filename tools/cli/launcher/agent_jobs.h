@@ -5,7 +5,8 @@
 //
 // AgentJobs runs no program, reads no clock and queries no queue: the caller passes in the state of
 // the queue and the time, and carries out the decisions. A job is found again by its name,
-// even if its submission was interrupted before the caller got the job's number.
+// even if its submission was interrupted before the caller got the job's number. A job that the
+// queue starts again under its number is followed, and not replaced.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,8 @@ struct QueuedJob {
   std::string node;        // node of the job; empty if it has none yet
   std::string reason;      // why the job waits, or why it ended; empty if not known
   std::string owner = {};  // FleetLaunch::owner; empty if none was given
+  // How many jobs of the job's array may run at once; 0 if it is in no array.
+  int32_t array_limit = 0;
 
   friend bool operator==(const QueuedJob&, const QueuedJob&) = default;
 };
@@ -59,7 +62,10 @@ struct JobTarget {
 // A job that was not let go (AgentJobs::LetGo()).
 struct AgentJob {
   std::string agent;
+  std::string id = {};
   JobPhase phase = JobPhase::kWaiting;
+  std::string reason = {};                               // why it waits; empty if not known
+  MonotonicTime waiting_since = MonotonicTime::Never();  // when it was first seen to wait
   MonotonicTime running_since = MonotonicTime::Never();  // when it was first seen to run
 };
 
@@ -106,8 +112,10 @@ class AgentJobs {
     std::string told = {};  // what was last logged about that job
     std::string node = {};  // the node where the job runs or ran
     JobPhase phase = JobPhase::kWaiting;
+    std::string reason = {};  // why the job waits
     bool let_go = false;
-    MonotonicTime running_since = MonotonicTime::Never();  // when it was first seen to run
+    MonotonicTime waiting_since = MonotonicTime::Never();  // since the job ran, if it did
+    MonotonicTime running_since = MonotonicTime::Never();  // since the job waited
     int32_t failures = 0;                                  // consecutive jobs that did not settle
     MonotonicTime next = MonotonicTime::Always();          // when a job may be submitted
     std::string given_up = {};                             // why it is given up; empty if it is not

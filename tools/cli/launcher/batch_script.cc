@@ -1,6 +1,7 @@
 #include "tools/cli/launcher/batch_script.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -9,10 +10,16 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
+#include "tools/cli/io/whole_file.h"
+#include "tools/cli/launcher/job_array.h"
+#include "tools/cli/launcher/sbatch_options.h"
 #include "tools/cli/launcher/shell_words.h"
 
 namespace meshwright::cli {
 namespace {
+
+// Slurm takes batch scripts of up to 4 MiB.
+constexpr uintmax_t kMostTemplateBytes = uintmax_t{1} << 20;
 
 // Lines that begin with #SBATCH are read by sbatch and by no shell: names that would need quotes
 // are refused.
@@ -46,12 +53,9 @@ std::vector<std::string> WordsOf(const AgentFleet& fleet, const std::string& pro
   return words;
 }
 
-// By these options the launcher describes its jobs and finds them again, or it relies on their
-// defaults.
-constexpr std::string_view kOwnOptions[] = {
-    "account", "array", "comment", "exclusive",      "gpus-per-node", "job-name",
-    "mem",     "nodes", "ntasks",  "no-requeue",     "output",        "partition",
-    "requeue", "time",  "wrap",    "ntasks-per-node"};
+// The options for which the launcher has flags, or defaults.
+constexpr std::string_view kOptionsOfFlags[] = {"account", "exclusive", "gpus-per-node",
+                                                "mem",     "partition", "time"};
 
 // An option stands on a line that sbatch reads and no shell does.
 absl::Status CheckSbatchOption(const std::string& option) {
@@ -63,14 +67,63 @@ absl::Status CheckSbatchOption(const std::string& option) {
                       "must be a long option of sbatch in one word, such as --switches=1");
   }
   const std::string name = option.substr(2, option.find('=') - 2);
-  for (const std::string_view own : kOwnOptions) {
-    // sbatch accepts a beginning of a name too.
-    if (!own.starts_with(name)) continue;
+  std::string_view own = OwnOption(name);
+  // sbatch accepts a beginning of a name too.
+  for (const std::string_view of_flag : kOptionsOfFlags) {
+    if (own.empty() && of_flag.starts_with(name)) own = of_flag;
+  }
+  if (!own.empty()) {
     return FieldError("sbatch", option,
                       absl::StrCat("must not be --", AbslView(own),
                                    ", which the launcher itself sets or relies on"));
   }
   return absl::OkStatus();
+}
+
+// A job, or an array of jobs.
+struct ScriptOf {
+  std::string name;
+  std::string output;      // the file's name, with sbatch's patterns
+  std::string array = {};  // the tasks; empty if it is one job
+  std::string comment;
+};
+
+std::vector<std::string> SbatchOptionsOf(const AgentFleet& fleet, const SlurmJobFlags& flags,
+                                         const ScriptOf& of) {
+  std::vector<std::string> options;
+  const auto add = [&options](absl::string_view flag, absl::string_view value) {
+    if (!value.empty()) options.push_back(absl::StrCat("--", flag, "=", value));
+  };
+  const auto site_sets = [&flags](std::initializer_list<std::string_view> names) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](std::string_view name) { return flags.site_script.Sets(name); });
+  };
+  const std::string nodes = absl::StrCat(fleet.nodes_per_job);
+  add("job-name", of.name);
+  add("array", of.array);
+  add("nodes", nodes);
+  add("ntasks", nodes);
+  if (!site_sets({"exclusive", "oversubscribe", "share"})) options.push_back("--exclusive");
+  // All that the node has.
+  if (!site_sets({"mem", "mem-per-cpu", "mem-per-gpu"})) add("mem", "0");
+  if (fleet.gpus_per_node > 0) add("gpus-per-node", absl::StrCat(fleet.gpus_per_node));
+  options.push_back(flags.requeue ? "--requeue" : "--no-requeue");
+  // Otherwise a job that starts again would overwrite its output.
+  if (flags.requeue) add("open-mode", "append");
+  add("partition", flags.partition);
+  add("time", flags.time_limit);
+  add("account", flags.account);
+  add("comment", of.comment);
+  add("output", of.output);
+  options.insert(options.end(), flags.more.begin(), flags.more.end());
+  return options;
+}
+
+// Returns the command that runs the agents of a job.
+std::string AgentsLine(const AgentFleet& fleet, const SlurmJobFlags& flags,
+                       const std::string& program, std::string_view job) {
+  return absl::StrCat(flags.site_script.execs() ? "exec " : "",
+                      ShellLine(SrunWords(fleet, program, AgentsOfJob(fleet, job))));
 }
 
 }  // namespace
@@ -79,8 +132,17 @@ absl::Status Check(const SlurmJobFlags& flags) {
   for (const std::string& option : flags.more) RETURN_IF_ERROR(CheckSbatchOption(option));
   RETURN_IF_ERROR(CheckSlurmName("partition", flags.partition));
   RETURN_IF_ERROR(CheckSlurmName("account", flags.account));
+  RETURN_IF_ERROR(CheckRange("array", flags.array, 0, kMostNodes));
   if (flags.time_limit.empty() || IsTimeLimit(flags.time_limit)) return absl::OkStatus();
   return FieldError("time", flags.time_limit, "must be minutes, HH:MM:SS or D-HH:MM:SS");
+}
+
+absl::Status ReadTemplate(SlurmJobFlags& flags) {
+  if (flags.template_file.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadWholeFile("sbatch_template", flags.template_file, kMostTemplateBytes));
+  ASSIGN_OR_RETURN(flags.site_script, SbatchTemplate::Parse(flags.template_file, text));
+  return absl::OkStatus();
 }
 
 std::vector<std::string> SrunWords(const AgentFleet& fleet, const std::string& program,
@@ -107,27 +169,31 @@ std::vector<std::string> SrunWords(const AgentFleet& fleet, const std::string& p
 
 std::string BatchScript(const AgentFleet& fleet, const SlurmJobFlags& flags,
                         const std::string& program, std::string_view job) {
-  std::string script = "#!/bin/sh\n";
-  const auto add = [&script](absl::string_view flag, absl::string_view value) {
-    if (!value.empty()) absl::StrAppend(&script, "#SBATCH --", flag, "=", value, "\n");
-  };
-  const std::string nodes = absl::StrCat(fleet.nodes_per_job);
-  add("job-name", AbslView(job));
-  add("nodes", nodes);
-  add("ntasks", nodes);
-  script += "#SBATCH --exclusive\n";
-  add("mem", "0");  // all that the node has
-  if (fleet.gpus_per_node > 0) add("gpus-per-node", absl::StrCat(fleet.gpus_per_node));
-  script += "#SBATCH --no-requeue\n";
-  add("partition", flags.partition);
-  add("time", flags.time_limit);
-  add("account", flags.account);
-  add("comment", flags.owner);
-  add("output", BatchLogFile(job, "%j"));
-  for (const std::string& option : flags.more) absl::StrAppend(&script, "#SBATCH ", option, "\n");
-  absl::StrAppend(&script, "exec ", ShellLine(SrunWords(fleet, program, AgentsOfJob(fleet, job))),
-                  "\n");
-  return script;
+  const ScriptOf of = {
+      .name = std::string(job), .output = BatchLogFile(job, "%j"), .comment = flags.owner};
+  return flags.site_script.Fill(SbatchOptionsOf(fleet, flags, of),
+                                AgentsLine(fleet, flags, program, job) + "\n");
+}
+
+std::string ArrayScript(const AgentFleet& fleet, const SlurmJobFlags& flags,
+                        const std::string& program, const std::vector<std::string>& jobs,
+                        int32_t at_once) {
+  const ScriptOf of = {.name = fleet.name,
+                       .output = BatchLogFile(fleet.name + "-%a", "%A_%a"),
+                       .array = absl::StrCat(TasksOfJobs(jobs), "%", at_once),
+                       .comment = ToText(ArrayComment{flags.owner, at_once})};
+  std::string choice = "case $SLURM_ARRAY_TASK_ID in\n";
+  for (const std::string& job : jobs) {
+    absl::StrAppend(&choice, TaskOfJob(job), ") ", AgentsLine(fleet, flags, program, job), ";;\n");
+  }
+  return flags.site_script.Fill(SbatchOptionsOf(fleet, flags, of), choice + "esac\n");
+}
+
+std::string FirstScript(const AgentFleet& fleet, const SlurmJobFlags& flags,
+                        const std::string& program) {
+  const std::vector<std::string> jobs = JobNames(fleet);
+  if (flags.array == 0) return BatchScript(fleet, flags, program, jobs.front());
+  return ArrayScript(fleet, flags, program, jobs, flags.array);
 }
 
 std::string BatchLogFile(std::string_view name, std::string_view job) {

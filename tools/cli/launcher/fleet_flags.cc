@@ -47,26 +47,36 @@ std::vector<CLI::Option*> AddAgentFlags(CLI::App& command, AgentFleet& fleet) {
 
 std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, AgentFleet& fleet, SlurmJobFlags& job,
                                         double& poll_s) {
-  return {AddText(command, "--partition", job.partition, "Slurm: partition of the jobs", "NAME"),
-          AddText(command, "--time", job.time_limit,
-                  "Slurm: time limit of each job; the next job starts when it ends",
-                  "HH:MM:SS|MINUTES"),
-          AddText(command, "--account", job.account, "Slurm: account that the jobs are charged to",
-                  "NAME"),
-          command
-              .add_option("--nodes-per-job", fleet.nodes_per_job,
-                          "Slurm and Kubernetes: nodes of one job, for trials that need neighbours")
-              ->capture_default_str()
-              ->option_text("K"),
-          command
-              .add_option(
-                  "--sbatch", job.more,
-                  "Slurm: a further option of sbatch, as --sbatch=--switches=1; may be repeated")
-              ->allow_extra_args(false)
-              ->option_text("OPTION"),
-          command.add_option("--poll-s", poll_s, "Seconds between polls of the queue")
-              ->capture_default_str()
-              ->option_text("S")};
+  return {
+      AddText(command, "--partition", job.partition, "Slurm: partition of the jobs", "NAME"),
+      AddText(command, "--time", job.time_limit,
+              "Slurm: time limit of each job; the next job starts when it ends",
+              "HH:MM:SS|MINUTES"),
+      AddText(command, "--account", job.account, "Slurm: account that the jobs are charged to",
+              "NAME"),
+      command
+          .add_option("--nodes-per-job", fleet.nodes_per_job,
+                      "Slurm and Kubernetes: nodes of one job, for trials that need neighbours")
+          ->capture_default_str()
+          ->option_text("K"),
+      command
+          .add_option("--array", job.array,
+                      "Slurm: submit the jobs as tasks of arrays, of which at most M run at once")
+          ->option_text("M"),
+      command.add_flag("--requeue", job.requeue,
+                       "Slurm: let Slurm start a job again after a lost node or a preemption"),
+      AddText(command, "--sbatch-template", job.template_file,
+              "Slurm: the site's batch script, in which the line {agents} starts the agents",
+              "FILE"),
+      command
+          .add_option(
+              "--sbatch", job.more,
+              "Slurm: a further option of sbatch, as --sbatch=--switches=1; may be repeated")
+          ->allow_extra_args(false)
+          ->option_text("OPTION"),
+      command.add_option("--poll-s", poll_s, "Seconds between polls of the queue")
+          ->capture_default_str()
+          ->option_text("S")};
 }
 
 std::vector<CLI::Option*> AddQueueFlags(CLI::App& command, QueueCommands& commands) {
@@ -126,6 +136,9 @@ absl::Status CheckIsEmpty(const SlurmJobFlags& job) {
   RETURN_IF_ERROR(CheckIsEmpty("partition", job.partition, "slurm"));
   RETURN_IF_ERROR(CheckIsEmpty("time", job.time_limit, "slurm"));
   RETURN_IF_ERROR(CheckIsEmpty("account", job.account, "slurm"));
+  RETURN_IF_ERROR(CheckIsEmpty("sbatch_template", job.template_file, "slurm"));
+  RETURN_IF_ERROR(CheckIsEmpty("array", job.array == 0 ? "" : absl::StrCat(job.array), "slurm"));
+  RETURN_IF_ERROR(CheckIsEmpty("requeue", job.requeue ? "true" : "", "slurm"));
   return CheckIsEmpty("sbatch", job.more.empty() ? "" : job.more.front(), "slurm");
 }
 

@@ -23,7 +23,7 @@ namespace meshwright::cli {
 std::vector<CLI::Option*> AddAgentFlags(CLI::App& command, AgentFleet& fleet);
 
 // Adds and returns the flags of the agents' jobs: --partition, --time, --account, --nodes-per-job,
-// --sbatch and --poll-s.
+// --array, --requeue, --sbatch, --sbatch-template and --poll-s.
 std::vector<CLI::Option*> AddSlurmFlags(CLI::App& command, AgentFleet& fleet, SlurmJobFlags& job,
                                         double& poll_s);
 

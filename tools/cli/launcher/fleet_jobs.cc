@@ -70,10 +70,7 @@ bool FleetJobs::Look() {
   const JobDecisions decisions = agent_jobs_.Observe(world_.clock(), *queue);
   for (const LogEntry& entry : decisions.log) world_.log(entry);
   if (!decisions.cancel.empty()) Cancel(decisions.cancel);
-  for (const std::string& name : decisions.submit) {
-    if (world_.stopped()) break;
-    if (!world_.may_submit || world_.may_submit(name)) Submit(name);
-  }
+  Submit(decisions.submit, *queue);
   return true;
 }
 
@@ -103,9 +100,24 @@ void FleetJobs::Say(LogLevel level, std::string message) const {
   world_.log({.level = level, .message = std::move(message)});
 }
 
-void FleetJobs::Submit(const std::string& name) {
-  const absl::StatusOr<std::string> job =
-      world_.queue->Submit({launch_.fleet, launch_.program, owner_, name});
+void FleetJobs::Submit(const std::vector<std::string>& names,
+                       const std::vector<QueuedJob>& present) {
+  if (names.empty() || !world_.queue->TakesMore(present)) return;
+  std::vector<AgentJobSpec> specs;
+  for (const std::string& name : names) {
+    if (world_.stopped()) return;
+    if (world_.may_submit && !world_.may_submit(name)) continue;
+    specs.push_back({launch_.fleet, launch_.program, owner_, name});
+  }
+  if (specs.empty()) return;
+  world_.queue->SubmitAll(specs, present,
+                          [this](const std::string& name, const absl::StatusOr<std::string>& job) {
+                            Note(name, job);
+                            return !world_.stopped();
+                          });
+}
+
+void FleetJobs::Note(const std::string& name, const absl::StatusOr<std::string>& job) {
   if (!job.ok()) {
     // Ctrl-C reaches the queue's program too; Slurm's jobs are then cancelled by their names.
     if (world_.stopped()) return;

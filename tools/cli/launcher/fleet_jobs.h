@@ -67,7 +67,9 @@ class FleetJobs {
  private:
   void Say(LogLevel level, std::string message) const;
   absl::StatusOr<std::vector<QueuedJob>> ListOwn() const;
-  void Submit(const std::string& name);
+  void Submit(const std::vector<std::string>& names, const std::vector<QueuedJob>& present);
+  // Notes that the job of `name` was submitted, or why it was not.
+  void Note(const std::string& name, const absl::StatusOr<std::string>& job);
   void Cancel(const std::vector<std::string>& jobs) const;
 
   const FleetLaunch& launch_;

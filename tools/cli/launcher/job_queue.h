@@ -46,6 +46,22 @@ class JobQueue {
   // Submits the job and returns its number or name in the queue. There may be a job even after an
   // error, such as when the queue's program was killed before it printed the number.
   virtual absl::StatusOr<std::string> Submit(const AgentJobSpec& spec) const = 0;
+  // Returns whether jobs may be submitted beside the fleet's present jobs, as List() returned them.
+  // If not, the caller asks again after the next List().
+  virtual bool TakesMore(const std::vector<QueuedJob>& /*present*/) const { return true; }
+  // Hears of each submitted job in turn: its agent, and what Submit() would return. Returns whether
+  // to submit the jobs that are left.
+  using Submitted =
+      std::function<bool(const std::string& agent, const absl::StatusOr<std::string>& job)>;
+  // Submits jobs beside the fleet's present jobs: in one step if the queue has such a step, and one
+  // after the other if not. REQUIRES: TakesMore(present).
+  virtual void SubmitAll(const std::vector<AgentJobSpec>& specs,
+                         const std::vector<QueuedJob>& /*present*/,
+                         const Submitted& submitted) const {
+    for (const AgentJobSpec& spec : specs) {
+      if (!submitted(spec.agent, Submit(spec))) return;
+    }
+  }
   // Returns the jobs of these agents, including ended jobs that the queue still knows.
   virtual absl::StatusOr<std::vector<QueuedJob>> List(
       const std::vector<std::string>& agents) const = 0;

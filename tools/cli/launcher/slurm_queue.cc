@@ -1,6 +1,8 @@
 #include "tools/cli/launcher/slurm_queue.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -8,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
+#include "tools/cli/launcher/job_array.h"
 
 namespace meshwright::cli {
 namespace {
@@ -15,9 +18,10 @@ namespace {
 // Longer than Slurm's own MessageTimeout with its retries.
 constexpr double kTimeoutS = 60.0;
 
-// Number, state, nodes, reason, name and comment; the columns that may contain a bar are last.
-constexpr char kQueueColumns[] = "%A|%T|%N|%r|%j|%k";
-constexpr int kColumnCount = 6;
+// Number of the job or its array, task, state, nodes, reason, name and comment; the columns that
+// may contain a bar are last.
+constexpr char kQueueColumns[] = "%F|%K|%T|%N|%r|%j|%k";
+constexpr int kColumnCount = 7;
 
 // By squeue's "JOB STATE CODES". An unknown word of a later Slurm counts as running: the job is
 // followed and shown until it ends.
@@ -38,6 +42,31 @@ JobPhase PhaseOf(absl::string_view state) {
 
 bool IsJobNumber(absl::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+}
+
+// Returns the names of the agents' jobs and arrays.
+std::set<std::string> SlurmNamesOf(const std::vector<std::string>& agents) {
+  std::set<std::string> names(agents.begin(), agents.end());
+  for (const std::string& agent : agents) names.insert(FleetOfJob(agent));
+  return names;
+}
+
+// Reads a line of squeue.
+QueuedJob JobOfLine(const std::vector<std::string>& cells) {
+  QueuedJob job = {.id = cells[0],
+                   .name = cells[5],
+                   .phase = PhaseOf(cells[2]),
+                   .state = cells[2],
+                   .node = cells[3],
+                   .reason = cells[4] == "None" ? "" : cells[4],
+                   .owner = cells[6] == "(null)" ? "" : cells[6]};
+  if (!IsJobNumber(cells[1])) return job;
+  ArrayComment comment = ReadArrayComment(job.owner);
+  absl::StrAppend(&job.id, "_", cells[1]);
+  absl::StrAppend(&job.name, "-", cells[1]);
+  job.owner = std::move(comment.owner);
+  job.array_limit = comment.at_once;
+  return job;
 }
 
 }  // namespace
@@ -62,7 +91,31 @@ absl::Status SlurmQueue::Check(const AgentJobSpec&) const {
 absl::StatusOr<std::string> SlurmQueue::Submit(const AgentJobSpec& spec) const {
   SlurmJobFlags flags = flags_;
   flags.owner = spec.owner;
-  const std::string script = BatchScript(spec.fleet, flags, spec.program, spec.agent);
+  return SubmitScript(BatchScript(spec.fleet, flags, spec.program, spec.agent));
+}
+
+bool SlurmQueue::TakesMore(const std::vector<QueuedJob>& present) const {
+  return flags_.array == 0 || MostAtOnce(present) < flags_.array;
+}
+
+void SlurmQueue::SubmitAll(const std::vector<AgentJobSpec>& specs,
+                           const std::vector<QueuedJob>& present,
+                           const Submitted& submitted) const {
+  if (flags_.array == 0) return JobQueue::SubmitAll(specs, present, submitted);
+  SlurmJobFlags flags = flags_;
+  flags.owner = specs.front().owner;
+  std::vector<std::string> jobs;
+  jobs.reserve(specs.size());
+  for (const AgentJobSpec& spec : specs) jobs.push_back(spec.agent);
+  const absl::StatusOr<std::string> array = SubmitScript(ArrayScript(
+      specs.front().fleet, flags, specs.front().program, jobs, flags_.array - MostAtOnce(present)));
+  for (const std::string& job : jobs) {
+    // Every task has to be known, since all of them are in the queue.
+    submitted(job, array.ok() ? absl::StrCat(*array, "_", TaskOfJob(job)) : array);
+  }
+}
+
+absl::StatusOr<std::string> SlurmQueue::SubmitScript(const std::string& script) const {
   ASSIGN_OR_RETURN(const std::string said, run_(script, {"sbatch", "--parsable"}, kTimeoutS));
   // NUMBER, or NUMBER;CLUSTER.
   const std::vector<absl::string_view> parts = absl::StrSplit(said, absl::ByAnyChar(";\n"));
@@ -74,10 +127,11 @@ absl::StatusOr<std::vector<QueuedJob>> SlurmQueue::List(
     const std::vector<std::string>& agents) const {
   ASSIGN_OR_RETURN(const std::string said,
                    run_("",
-                        {"squeue", "--me", "--noheader", "--states=all",
-                         absl::StrCat("--name=", absl::StrJoin(agents, ",")),
+                        {"squeue", "--me", "--noheader", "--array", "--states=all",
+                         absl::StrCat("--name=", absl::StrJoin(SlurmNamesOf(agents), ",")),
                          absl::StrCat("--format=", kQueueColumns)},
                         kTimeoutS));
+  const std::set<std::string> known(agents.begin(), agents.end());
   std::vector<QueuedJob> jobs;
   for (const absl::string_view line : absl::StrSplit(said, '\n', absl::SkipEmpty())) {
     const std::vector<std::string> cells =
@@ -86,13 +140,8 @@ absl::StatusOr<std::vector<QueuedJob>> SlurmQueue::List(
       return absl::InternalError(
           absl::StrCat("squeue printed a line in another format than it was asked for: ", line));
     }
-    jobs.push_back({.id = cells[0],
-                    .name = cells[4],
-                    .phase = PhaseOf(cells[1]),
-                    .state = cells[1],
-                    .node = cells[2],
-                    .reason = cells[3] == "None" ? "" : cells[3],
-                    .owner = cells[5] == "(null)" ? "" : cells[5]});
+    QueuedJob job = JobOfLine(cells);
+    if (known.contains(job.name)) jobs.push_back(std::move(job));
   }
   return jobs;
 }

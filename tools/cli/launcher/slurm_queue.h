@@ -1,5 +1,5 @@
 // SlurmQueue accesses Slurm's queue through the commands sbatch, squeue and scancel, which it looks
-// up in PATH.
+// up in PATH. A job's id is its number, or "ARRAY_TASK" for a task of an array (job_array.h).
 #pragma once
 
 #include <string>
@@ -27,12 +27,20 @@ class SlurmQueue : public JobQueue {
   // Returns FailedPrecondition, with what to do, if this machine has no sbatch.
   absl::Status Check(const AgentJobSpec& spec) const override;
   absl::StatusOr<std::string> Submit(const AgentJobSpec& spec) const override;
+  // If SlurmJobFlags::array is set, jobs are submitted as tasks of one array, and only if fewer
+  // jobs than that may run at once.
+  bool TakesMore(const std::vector<QueuedJob>& present) const override;
+  void SubmitAll(const std::vector<AgentJobSpec>& specs, const std::vector<QueuedJob>& present,
+                 const Submitted& submitted) const override;
   absl::StatusOr<std::vector<QueuedJob>> List(
       const std::vector<std::string>& agents) const override;
   // Slurm sends SIGTERM to running jobs, and SIGKILL after its KillWait.
   absl::Status Cancel(const std::vector<std::string>& jobs) const override;
 
  private:
+  // Submits the script and returns the number of its job or array.
+  absl::StatusOr<std::string> SubmitScript(const std::string& script) const;
+
   InputProgramRunner run_;
   SlurmJobFlags flags_;
 };

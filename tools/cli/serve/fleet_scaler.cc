@@ -8,18 +8,23 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "base/text/status_macros.h"
+#include "tools/cli/serve/nodes_in_queue.h"
 
 namespace meshwright::cli {
 namespace {
+
+std::string DeviceKindOf(const AgentFleet& fleet) {
+  return fleet.devices.kind == planner::DeviceKind::kCpu ? "cpu" : "cuda";
+}
 
 Scaling DecisionsOf(const FleetScaling& scaling) {
   const AgentFleet& fleet = scaling.launch.fleet;
   const std::vector<std::string> names = AgentNames(fleet);
   const bool is_cpu = fleet.devices.kind == planner::DeviceKind::kCpu;
-  return Scaling(scaling.limits,
-                 {.kind = is_cpu ? "cpu" : "cuda",
-                  .count = is_cpu ? fleet.devices.count : fleet.gpus_per_node},
-                 std::set<std::string>(names.begin(), names.end()));
+  return Scaling(
+      scaling.limits,
+      {.kind = DeviceKindOf(fleet), .count = is_cpu ? fleet.devices.count : fleet.gpus_per_node},
+      std::set<std::string>(names.begin(), names.end()));
 }
 
 }  // namespace
@@ -29,6 +34,7 @@ Scaling DecisionsOf(const FleetScaling& scaling) {
 FleetScaler::FleetScaler(FleetScaling scaling, server::SweepEngine* engine, LogFunction log)
     : scaling_(std::move(scaling)),
       engine_(engine),
+      clock_start_(absl::Now() - MonotonicNow().since_start),
       world_{.queue = scaling_.queue,
              .log = std::move(log),
              .clock = MonotonicNow,
@@ -67,7 +73,18 @@ void FleetScaler::Look() {
   const int32_t wanted_jobs = WantedJobs(wanted.nodes, demand);
   jobs_.agent_jobs().Aim({.jobs = wanted_jobs, .closed = ClosedJobs(demand.closed)});
   // No agent is let go while the state of the jobs is unknown.
-  if (jobs_.Look()) LetGo(wanted_jobs, demand);
+  if (!jobs_.Look()) return;
+  TellQueue();
+  LetGo(wanted_jobs, demand);
+}
+
+void FleetScaler::TellQueue() {
+  const AgentFleet& fleet = scaling_.launch.fleet;
+  // The engine forgets it if it starts anew from the store, so that this is said each time.
+  const absl::Status status = engine_->Request(server::NodesQueued{
+      .device_kind = DeviceKindOf(fleet),
+      .text = NodesInQueue(jobs_.agent_jobs().Jobs(), fleet.nodes_per_job, clock_start_)});
+  if (!status.ok()) Say(LogLevel::kWarning, std::string(status.message()));
 }
 
 std::vector<FleetJob> FleetScaler::Jobs() const {

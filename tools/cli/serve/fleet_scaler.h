@@ -49,6 +49,8 @@ class FleetScaler {
 
   void Run();
   void Look();
+  // Tells the engine what the waiting jobs wait for.
+  void TellQueue();
   void LetGo(int32_t wanted_jobs, const server::EngineDemand& demand);
   // Returns the jobs that were not let go, with their agents.
   std::vector<FleetJob> Jobs() const;
@@ -67,6 +69,7 @@ class FleetScaler {
 
   const FleetScaling scaling_;
   server::SweepEngine* const engine_;
+  const absl::Time clock_start_;  // the start of the monotonic clock
   std::atomic<bool> stopping_{false};
   const LaunchWorld world_;
   FleetJobs jobs_;

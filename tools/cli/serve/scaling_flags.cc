@@ -153,7 +153,15 @@ absl::StatusOr<QueueOfFleet> ScalingFlags::QueueFor(const AgentFleet& fleet) con
     RETURN_IF_ERROR(CheckIsByNode(fleet));
     return OpenCommandQueue(commands_, fleet);
   }
-  return QueueOfFleet{.queue = std::make_shared<SlurmQueue>(RunProgramOn, job_)};
+  SlurmJobFlags job = job_;
+  RETURN_IF_ERROR(ReadTemplate(job));
+  const size_t jobs = JobNames(fleet).size();
+  if (job.array != 0 && job.array < static_cast<int32_t>(jobs)) {
+    return FieldError("array", job.array,
+                      absl::StrCat("must be at least ", jobs,
+                                   ", the jobs of --max-nodes, since a trial may need all nodes"));
+  }
+  return QueueOfFleet{.queue = std::make_shared<SlurmQueue>(RunProgramOn, std::move(job))};
 }
 
 absl::StatusOr<std::optional<FleetScaling>> ScalingFlags::Read(

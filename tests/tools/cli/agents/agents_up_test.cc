@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "tests/tools/command_runner.h"
 #include "tests/tools/golden.h"
@@ -48,6 +49,19 @@ TEST(AgentsUpTest, PrintsTheBatchScriptOfAnAgent) {
   ExpectGolden("agents_up_slurm.sh", run.out);
 }
 
+TEST(AgentsUpTest, PrintsTheArrayOfAllAgentsInTheSitesScript) {
+  const std::string site = testing::TempDir() + "/site.sh";
+  std::ofstream(site) << "#!/bin/bash -l\n"
+                         "#SBATCH --qos=low --mem-per-cpu=2G\n"
+                         "module load cuda\n"
+                         "{agents}\n"
+                         "echo \"agents ended\"\n";
+  const CommandOutput run = Up("slurm", {"--array", "2", "--nodes-per-job", "2", "--requeue",
+                                         "--sbatch-template", site, "--dry-run"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  ExpectGolden("agents_up_slurm_array.sh", run.out);
+}
+
 TEST(AgentsUpTest, PrintsTheJobSetsOfGpuNodes) {
   const CommandOutput run = Up("kubernetes", {"--image",         "meshwright:1",
                                               "--namespace",     "training",
@@ -81,6 +95,10 @@ TEST(AgentsUpTest, RefusesWhatALauncherCanNotTake) {
   ExpectRefused(Up("slurm", {"--poll-s", "0"}), "--poll-s");
   ExpectRefused(Up("slurm", {"--gpus-per-node", "8"}), "goes with --devices cuda only");
   ExpectRefused(Up("slurm", {"--image", "i"}), "goes with --launcher kubernetes only");
+  ExpectRefused(Up("slurm", {"--array", "-1"}), "--array");
+  ExpectRefused(Up("slurm", {"--sbatch-template", "/no/such"}), "--sbatch-template");
+  ExpectRefused(Up("srun", {"--requeue"}), "goes with --launcher slurm only");
+  ExpectRefused(Up("command", {"--array", "2"}), "goes with --launcher slurm only");
   ExpectRefused(Up("slurm", {"--", "--name", "x"}), "is set for each agent");
   ExpectRefused(Up("slurm", {"--token-file", "/no/such"}), "--token-file");
   ExpectRefused(Up("kubernetes", {"--dry-run"}), "--image");

@@ -96,6 +96,22 @@ TEST_F(AgentJobsTest, AJobIsReplacedOnlyOnceItsNodeIsFree) {
   EXPECT_THAT(Observe({Ended("1", "a", "CANCELLED"), Running("2", "b")}).submit, ElementsAre("a"));
 }
 
+TEST_F(AgentJobsTest, AJobThatTheQueueStartsAgainIsFollowedAndNotReplaced) {
+  StartBoth();
+  Observe({Ending("1", "a"), Running("2", "b")});
+  const JobDecisions decisions =
+      ObserveAfter(absl::Minutes(2), {Waiting("1", "a", "BeginTime"), Running("2", "b")});
+  EXPECT_THAT(decisions.submit, IsEmpty());
+  EXPECT_EQ(Said(decisions), "a: job 1 waits (BeginTime)\n");
+  EXPECT_EQ(jobs_.Jobs().at(0).waiting_since, now_);
+  EXPECT_EQ(jobs_.Jobs().at(0).running_since, MonotonicTime::Never());
+  EXPECT_THAT(Said(ObserveAfter(absl::Minutes(2), {Running("1", "a"), Running("2", "b")})),
+              HasSubstr("a: job 1 runs on n1"));
+  // Only its last run counts.
+  EXPECT_THAT(Said(ObserveAfter(absl::Seconds(9), {Ended("1", "a"), Running("2", "b")})),
+              HasSubstr("after 9 s on n1; submits another in 5 s"));
+}
+
 TEST_F(AgentJobsTest, AJobThatTheQueueHasForgottenHasEnded) {
   StartBoth();
   const JobDecisions decisions = ObserveAfter(absl::Minutes(2), {Running("2", "b")});

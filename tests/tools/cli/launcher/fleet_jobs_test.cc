@@ -40,7 +40,7 @@ class RunLaunchTest : public testing::Test {
     }
     std::string text;
     for (const auto& [id, job] : jobs_) {
-      absl::StrAppend(&text, id, "|", job.state, "|n1|None|", job.name, "|", job.owner, "\n");
+      absl::StrAppend(&text, id, "|N/A|", job.state, "|n1|None|", job.name, "|", job.owner, "\n");
     }
     return text;
   }

@@ -46,6 +46,8 @@ TEST(ScalingFlagsTest, RefusesWhatDoesNotGoTogether) {
   ExpectFlagsRefused(Scale({"--time", "tomorrow"}), "--time");
   ExpectFlagsRefused(Scale({"--gpus-per-node", "8"}), "goes with --devices cuda only");
   ExpectFlagsRefused(Scale({"--job-name", "a b"}), "--job-name");
+  ExpectFlagsRefused(Scale({"--array", "3"}), "--array 3: must be at least 4");
+  ExpectFlagsRefused(Scale({"--sbatch-template", "/no/such"}), "--sbatch-template");
   ExpectFlagsRefused(Scale({"--", "--name", "x"}), "is set for each agent");
   ExpectFlagsRefused(Scale({"--agent-tls-ca", "/no/such"}), "--agent-tls-ca");
   ExpectFlagsRefused(Scale({"--agent-token-file", "/no/such"}), "--agent-token-file");

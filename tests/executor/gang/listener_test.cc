@@ -21,12 +21,13 @@ using testing::StartsWith;
 // A relay that answers each tunnel with the far end of a pair.
 class ListenerTest : public testing::Test {
  protected:
-  explicit ListenerTest(double handshake_s = 10.0) {
+  ListenerTest() {
     RelayOptions options;
     options.listener = listener_->socket();
-    options.admit = [handshake_s](UniqueFd accepted) -> absl::StatusOr<TunnelEnds> {
-      auto socket = TlsSocket::OfListener(std::move(accepted), kSecret,
-                                          MonotonicNow() + absl::Seconds(handshake_s));
+    options.clock = clock_.clock();
+    options.admit = [clock = clock_.clock()](UniqueFd accepted) -> absl::StatusOr<TunnelEnds> {
+      auto socket =
+          TlsSocket::OfListener(std::move(accepted), kSecret, clock() + absl::Seconds(10));
       if (!socket.ok()) return socket.status();
       return TunnelEnds{.near = {}, .far = *std::move(socket)};
     };
@@ -46,6 +47,7 @@ class ListenerTest : public testing::Test {
   }
 
   std::shared_ptr<Listener> listener_ = Listener::Open("127.0.0.1").value();
+  SkippableClock clock_;
   SocketPair inner_ = MakeSocketPair();
   Arrivals arrivals_;
   std::unique_ptr<Relay> relay_;
@@ -101,18 +103,37 @@ TEST_F(ListenerTest, StrangersAreDroppedAndDisturbNobody) {
   EXPECT_EQ(Finish(member), absl::OkStatus());
 }
 
-class ImpatientListenerTest : public ListenerTest {
- protected:
-  ImpatientListenerTest() : ListenerTest(/*handshake_s=*/0.1) {}
-};
-
-TEST_F(ImpatientListenerTest, WhoSaysNothingIsDropped) {
-  const UniqueFd silent = Dial(ResolveHostPort(listener_->rendezvous()).value()).value();
+TEST_F(ListenerTest, WhoSaysNothingIsDropped) {
+  const UniqueFd silent = DialPlain(ResolveHostPort(listener_->rendezvous()).value());
   bool ended = false;
   EXPECT_TRUE(Eventually([&] {
+    clock_.Skip(1.0);
     ReadAll(silent, &ended);
     return ended;
   }));
+}
+
+// At most 256 wait, and the oldest of them has to go after a second.
+TEST_F(ListenerTest, ManyWhoSayNothingDoNotKeepAMemberOut) {
+  const SocketAddress address = ResolveHostPort(listener_->rendezvous()).value();
+  std::vector<UniqueFd> silent(256);
+  for (UniqueFd& one : silent) one = DialPlain(address);
+  TlsSocket member = Come(Purpose::kLink);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(member.ShakeHands(MonotonicNow()), absl::OkStatus());
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(member.ShakeHands(MonotonicNow()), absl::OkStatus());
+  EXPECT_FALSE(member.is_authenticated());
+  clock_.Skip(2.0);
+  EXPECT_EQ(Finish(member), absl::OkStatus());
+  size_t dropped = 0;
+  for (const UniqueFd& one : silent) {
+    bool ended = false;
+    ReadAll(one, &ended);
+    dropped += ended ? 1 : 0;
+  }
+  EXPECT_GE(dropped, 1u);
+  EXPECT_LE(dropped, 2u);
 }
 
 TEST(MembershipTest, MustBeOfTheWholeLayout) {

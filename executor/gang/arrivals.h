@@ -8,19 +8,19 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "base/system/unique_fd.h"
+#include "executor/gang/tls_socket.h"
 
 namespace meshwright::gang {
 
 class Arrivals {
  public:
   // Queues `link`, or closes it if Close() was called before.
-  void Push(UniqueFd link) {
+  void Push(TlsSocket link) {
     const absl::MutexLock lock(&mutex_);
     if (open_) links_.push_back(std::move(link));
   }
 
-  std::vector<UniqueFd> TakeAll() {
+  std::vector<TlsSocket> TakeAll() {
     const absl::MutexLock lock(&mutex_);
     return std::exchange(links_, {});
   }
@@ -34,7 +34,7 @@ class Arrivals {
  private:
   absl::Mutex mutex_;
   bool open_ ABSL_GUARDED_BY(mutex_) = true;
-  std::vector<UniqueFd> links_ ABSL_GUARDED_BY(mutex_);
+  std::vector<TlsSocket> links_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace meshwright::gang

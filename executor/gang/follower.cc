@@ -32,15 +32,13 @@ RelayOptions ToListener(const Membership& membership, const SocketAddress& leade
   options.listener = listener;
   options.clock = timing.clock;
   options.admit = [&membership, &timing,
-                   leader_address](UniqueFd accepted) -> absl::StatusOr<Newcomer> {
+                   leader_address](UniqueFd accepted) -> absl::StatusOr<TunnelEnds> {
     const MonotonicTime deadline = timing.clock() + absl::Seconds(timing.handshake_s);
-    ASSIGN_OR_RETURN(Greeting greeting, Greeting::Begin(leader_address, membership.secret,
-                                                        Purpose::kTunnel, deadline));
-    return Newcomer{.greeting = std::move(greeting), .worker = std::move(accepted)};
+    ASSIGN_OR_RETURN(TlsSocket socket, TlsSocket::Dial(leader_address, membership.secret,
+                                                       Purpose::kTunnel, deadline));
+    return TunnelEnds{.near = std::move(accepted), .far = std::move(socket)};
   };
-  options.join = [](Newcomer newcomer) -> std::optional<TunnelEnds> {
-    return TunnelEnds{.near = std::move(newcomer.worker), .far = newcomer.greeting.TakeSocket()};
-  };
+  options.join = [](TunnelEnds&) { return true; };
   return options;
 }
 

@@ -99,11 +99,10 @@ void VisitFields(T& frame, Visitor& visit) {
   visit(planner::Needed("fault"), frame.fault, trial::kFaultNames);
 }
 
-std::string EncodeFrame(Frame frame) {
+std::string EncodeFrame(Frame frame, size_t most_bytes) {
   std::visit(MakeTextsValid(), frame);
   std::string text = trial::EventToJson(kKinds, frame).dump();
-  if (auto* event = std::get_if<EventFrame>(&frame);
-      event != nullptr && text.size() > kMostFrameBytes) {
+  if (auto* event = std::get_if<EventFrame>(&frame); event != nullptr && text.size() > most_bytes) {
     event->line = ShortText(event->line, kShownBytes);
     text = trial::EventToJson(kKinds, frame).dump();
   }

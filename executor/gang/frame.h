@@ -77,9 +77,9 @@ using Frame = std::variant<std::monostate, JoinFrame, RefuseFrame, AdmitFrame, S
 // Longest frame. An event frame may be as long as the longest JSON text that any reader accepts.
 inline constexpr size_t kMostFrameBytes = kMaxJsonBytes;
 
-// Encodes a frame. An event line that would exceed kMostFrameBytes is cut, after which it no longer
-// parses as an event. Strings are made valid UTF-8.
-std::string EncodeFrame(Frame frame);
+// Encodes a frame. An event line with which it would exceed `most_bytes` is cut, after which the
+// line no longer parses as an event. Strings are made valid UTF-8.
+std::string EncodeFrame(Frame frame, size_t most_bytes = kMostFrameBytes);
 
 // FrameReader splits a byte stream into frames.
 class FrameReader {

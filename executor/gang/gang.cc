@@ -9,8 +9,9 @@
 namespace meshwright::gang {
 namespace {
 
-// A shorter secret could be guessed.
+// A shorter secret could be guessed, and OpenSSL takes no longer one as a pre-shared key.
 constexpr size_t kLeastSecretBytes = 16;
+constexpr size_t kMostSecretBytes = 512;
 
 }  // namespace
 
@@ -36,9 +37,11 @@ absl::Status Validate(const Membership& membership, int64_t devices) {
   RETURN_IF_ERROR(CheckRange("member", membership.member, 0,
                              static_cast<int64_t>(membership.members.size()) - 1));
   // The error omits the secret: whoever reads it could join.
-  if (membership.secret.size() < kLeastSecretBytes) {
-    return FieldError("secret", absl::StrCat(membership.secret.size(), " bytes"),
-                      absl::StrCat("must have at least ", kLeastSecretBytes, " bytes"));
+  const size_t secret_bytes = membership.secret.size();
+  if (secret_bytes < kLeastSecretBytes || secret_bytes > kMostSecretBytes) {
+    return FieldError(
+        "secret", absl::StrCat(secret_bytes, " bytes"),
+        absl::StrCat("must have ", kLeastSecretBytes, " to ", kMostSecretBytes, " bytes"));
   }
   if (membership.address.empty()) return FieldError("address", "", "is needed");
   if (membership.leads() && membership.listener == nullptr) {

@@ -30,7 +30,7 @@ struct Member {
 struct Membership {
   std::vector<Member> members = {};  // in order of their ranks, which cover the layout
   int32_t member = 0;                // index of this agent
-  std::string secret = {};           // known only to the members of this attempt
+  std::string secret = {};           // pre-shared key, known only to the members of this attempt
   std::string address = {};          // numeric address or name by which the others reach this host
   std::string rendezvous = {};       // host:port of the leader's listener; set on followers
   // The leader's listener, opened while the gang was prepared; null on followers.

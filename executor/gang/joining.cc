@@ -42,7 +42,7 @@ std::vector<std::shared_ptr<RemoteMember>> Joining::members() const {
 }
 
 void Joining::TakeArrivals() {
-  for (UniqueFd& socket : arrivals_.TakeAll()) {
+  for (TlsSocket& socket : arrivals_.TakeAll()) {
     unknown_.push_back({.link = Link(std::move(socket), timing_.clock),
                         .deadline = timing_.clock() + absl::Seconds(timing_.handshake_s)});
   }

@@ -24,22 +24,19 @@ RelayOptions AtListener(const Membership& membership, const Timing& timing,
   RelayOptions options;
   options.listener = membership.listener->socket();
   options.clock = timing.clock;
-  options.admit = [&membership, &timing](UniqueFd accepted) -> absl::StatusOr<Newcomer> {
+  options.admit = [&membership, &timing](UniqueFd accepted) -> absl::StatusOr<TunnelEnds> {
     const MonotonicTime deadline = timing.clock() + absl::Seconds(timing.handshake_s);
-    ASSIGN_OR_RETURN(Greeting greeting,
-                     Greeting::OfListener(std::move(accepted), membership.secret, deadline));
-    return Newcomer{.greeting = std::move(greeting), .worker = {}};
+    ASSIGN_OR_RETURN(TlsSocket socket,
+                     TlsSocket::OfListener(std::move(accepted), membership.secret, deadline));
+    return TunnelEnds{.near = {}, .far = std::move(socket)};
   };
-  options.join = [&arrivals, store_port](Newcomer newcomer) -> std::optional<TunnelEnds> {
-    UniqueFd socket = newcomer.greeting.TakeSocket();
-    if (newcomer.greeting.purpose() == Purpose::kLink) {
-      arrivals.Push(std::move(socket));
-      return std::nullopt;
+  options.join = [&arrivals, store_port](TunnelEnds& ends) {
+    if (ends.far.purpose() == Purpose::kLink) {
+      arrivals.Push(std::move(ends.far));
+      return false;
     }
-    if (!store_port) return std::nullopt;
-    absl::StatusOr<UniqueFd> store = Dial(Loopback(*store_port));
-    if (!store.ok()) return std::nullopt;
-    return TunnelEnds{.near = *std::move(store), .far = std::move(socket)};
+    if (store_port) ends.near = Dial(Loopback(*store_port)).value_or(UniqueFd());
+    return ends.near.is_open();
   };
   return options;
 }

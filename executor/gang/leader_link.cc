@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/text/status_macros.h"
-#include "executor/gang/greeting.h"
+#include "executor/gang/tls_socket.h"
 #include "executor/trial/worker_version.h"
 
 namespace meshwright::gang {
@@ -25,18 +25,18 @@ absl::Status Unreachable(const Membership& membership, const absl::Status& why) 
 absl::StatusOr<LeaderLink> LeaderLink::Reach(const Membership& membership,
                                              const SocketAddress& address, const Timing& timing,
                                              const std::function<bool()>& cancelled) {
-  absl::StatusOr<Greeting> greeting = Greeting::Begin(
-      address, membership.secret, Purpose::kLink, timing.clock() + absl::Seconds(timing.join_s));
-  if (!greeting.ok()) return Unreachable(membership, greeting.status());
+  absl::StatusOr<TlsSocket> socket = TlsSocket::Dial(address, membership.secret, Purpose::kLink,
+                                                     timing.clock() + absl::Seconds(timing.join_s));
+  if (!socket.ok()) return Unreachable(membership, socket.status());
   while (true) {
-    const absl::Status status = greeting->Step(timing.clock());
+    const absl::Status status = socket->ShakeHands(timing.clock());
     if (!status.ok()) return Unreachable(membership, status);
-    if (greeting->done()) break;
+    if (socket->is_authenticated()) break;
     if (cancelled()) return absl::CancelledError("cancelled before it began");
-    pollfd descriptor = greeting->descriptor();
-    ::poll(&descriptor, 1, kLinkPollMs);
+    pollfd awaited = socket->awaited();
+    ::poll(&awaited, 1, kLinkPollMs);
   }
-  LeaderLink link(Link(greeting->TakeSocket(), timing.clock), timing);
+  LeaderLink link(Link(*std::move(socket), timing.clock), timing);
   link.Send(JoinFrame{.member = membership.member, .version = std::string(trial::WorkerVersion())});
   return link;
 }

@@ -1,13 +1,9 @@
 #include "executor/gang/link.h"
 
-#include <sys/socket.h>
-
 #include <array>
-#include <cerrno>
 #include <utility>
 
 #include "absl/time/time.h"
-#include "executor/gang/socket_address.h"
 
 namespace meshwright::gang {
 namespace {
@@ -15,13 +11,9 @@ namespace {
 // Limit per call, so that the receiver's thread gets to its other work.
 constexpr size_t kMostReceivedBytes = size_t{1} << 20;
 
-void Poll(std::vector<pollfd>& descriptors, int timeout_ms) {
-  ::poll(descriptors.data(), descriptors.size(), timeout_ms);
-}
-
 }  // namespace
 
-Link::Link(UniqueFd socket, MonotonicClock clock)
+Link::Link(TlsSocket socket, MonotonicClock clock)
     : socket_(std::move(socket)), clock_(std::move(clock)), heard_(clock_()) {}
 
 void Link::Send(Frame frame) {
@@ -32,20 +24,16 @@ void Link::Send(Frame frame) {
 
 std::vector<Frame> Link::Receive() {
   std::vector<Frame> frames;
-  std::array<char, 65536> buffer;
+  std::array<char, kMostRecordBytes> buffer;
   for (size_t received = 0; status_.ok() && received < kMostReceivedBytes;) {
-    const ssize_t n = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
-    if (n < 0 && IsForLater(errno)) {
-      if (!send_status_.ok()) Fail(send_status_);
+    const absl::StatusOr<size_t> n = socket_.Receive(buffer);
+    if (!n.ok() || *n == 0) {
+      Fail(n.ok() ? send_status_ : n.status());
       break;
     }
-    if (n < 0) Fail(SocketError("the connection broke"));
-    if (n == 0) Fail(absl::UnavailableError("the connection was closed"));
-    if (n <= 0) break;
     heard_ = clock_();
-    received += static_cast<size_t>(n);
-    absl::StatusOr<std::vector<Frame>> come =
-        reader_.TakeIn({buffer.data(), static_cast<size_t>(n)});
+    received += *n;
+    absl::StatusOr<std::vector<Frame>> come = reader_.TakeIn({buffer.data(), *n});
     if (!come.ok()) {
       Fail(come.status());
       break;
@@ -59,7 +47,7 @@ std::vector<Frame> Link::Receive() {
 void Link::AddDescriptor(std::vector<pollfd>& descriptors) const {
   if (!status_.ok()) return;
   const auto events = static_cast<short>(POLLIN | (unsent_.empty() ? 0 : POLLOUT));
-  descriptors.push_back({.fd = socket_.get(), .events = events, .revents = 0});
+  descriptors.push_back({.fd = socket_.descriptor(), .events = events, .revents = 0});
 }
 
 double Link::silence_s() const {
@@ -70,30 +58,24 @@ void Link::Close(double limit_s) {
   const MonotonicTime until = clock_() + absl::Seconds(limit_s);
   bool told = false;
   while (status_.ok() && clock_() < until) {
-    if (unsent_.empty() && !std::exchange(told, true)) ::shutdown(socket_.get(), SHUT_WR);
+    if (unsent_.empty() && !told) told = socket_.EndSending().value_or(true);
     std::vector<pollfd> descriptors;
     AddDescriptor(descriptors);
-    Poll(descriptors, 50);
+    ::poll(descriptors.data(), descriptors.size(), /*timeout=*/50);
     Receive();
   }
   Fail(absl::UnavailableError("this end closed the connection"));
 }
 
 void Link::Flush() {
-  while (status_.ok() && !unsent_.empty()) {
-    const ssize_t n = ::send(socket_.get(), unsent_.data(), unsent_.size(), MSG_NOSIGNAL);
-    if (n < 0 && IsForLater(errno)) return;
-    if (n < 0) {
-      send_status_ = SocketError("the connection broke");
-      unsent_.clear();
-      return;
-    }
-    unsent_.erase(0, static_cast<size_t>(n));
-  }
+  if (!status_.ok() || unsent_.empty()) return;
+  const absl::StatusOr<size_t> n = socket_.Send(unsent_);
+  if (!n.ok()) send_status_ = n.status();
+  unsent_.erase(0, n.value_or(unsent_.size()));
 }
 
 void Link::Fail(absl::Status status) {
-  if (!status_.ok()) return;
+  if (!status_.ok() || status.ok()) return;
   status_ = std::move(status);
   unsent_.clear();
   socket_.Close();

@@ -9,15 +9,15 @@
 
 #include "absl/status/status.h"
 #include "base/system/monotonic_time.h"
-#include "base/system/unique_fd.h"
 #include "executor/gang/frame.h"
+#include "executor/gang/tls_socket.h"
 
 namespace meshwright::gang {
 
 class Link {
  public:
-  // REQUIRES: `socket` is non-blocking.
-  Link(UniqueFd socket, MonotonicClock clock);
+  // REQUIRES: `socket` is authenticated.
+  Link(TlsSocket socket, MonotonicClock clock);
 
   // Sends as much of the frame as the socket takes, and keeps the rest for later calls.
   void Send(Frame frame);
@@ -33,7 +33,7 @@ class Link {
   // Returns the seconds since anything arrived.
   double silence_s() const;
 
-  // Shuts down the sending side and waits at most `limit_s` seconds for the other end to close. An
+  // Ends the sending side and waits at most `limit_s` seconds for the other end to close. An
   // immediate close could lose sent frames.
   void Close(double limit_s);
 
@@ -41,7 +41,7 @@ class Link {
   void Flush();
   void Fail(absl::Status status);
 
-  UniqueFd socket_;
+  TlsSocket socket_;
   MonotonicClock clock_;
   FrameReader reader_;
   std::string unsent_;

@@ -1,10 +1,6 @@
 #include "executor/gang/own_address.h"
 
-#include <netdb.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
-
-#include <array>
 
 #include "absl/strings/str_cat.h"
 #include "base/system/unique_fd.h"
@@ -13,23 +9,9 @@
 #include "executor/gang/socket_address.h"
 
 namespace meshwright::gang {
-namespace {
-
-absl::StatusOr<std::string> Numeric(const SocketAddress& address) {
-  std::array<char, NI_MAXHOST> text{};
-  const int failed = ::getnameinfo(address.get(), address.size, text.data(), text.size(),
-                                   /*serv=*/nullptr, /*servlen=*/0, NI_NUMERICHOST);
-  if (failed != 0) {
-    return absl::UnavailableError(absl::StrCat("own address: ", gai_strerror(failed)));
-  }
-  return std::string(text.data());
-}
-
-}  // namespace
-
 absl::StatusOr<std::string> OwnAddress(const std::string& address) {
   ASSIGN_OR_RETURN(const SocketAddress resolved, Resolve(address, /*port=*/0));
-  ASSIGN_OR_RETURN(std::string numeric, Numeric(resolved));
+  std::string numeric = resolved.host();
   if (numeric == "0.0.0.0" || numeric == "::") {
     return absl::InvalidArgumentError(
         "a wildcard address does not tell other hosts which address "
@@ -50,7 +32,7 @@ absl::StatusOr<std::string> AddressTowards(const std::string& peer) {
   SocketAddress own;
   own.size = sizeof(own.storage);
   if (::getsockname(socket.get(), own.get(), &own.size) != 0) return SocketError("getsockname");
-  return Numeric(own);
+  return own.host();
 }
 
 }  // namespace meshwright::gang

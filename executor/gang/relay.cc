@@ -48,9 +48,7 @@ bool Relay::WaitForSomething() {
   if (!rests_ && MakeRoom()) {
     descriptors.push_back({.fd = options_.listener, .events = POLLIN, .revents = 0});
   }
-  for (const Waiting& waiting : waiting_) {
-    descriptors.push_back(waiting.newcomer.greeting.descriptor());
-  }
+  for (const Waiting& waiting : waiting_) descriptors.push_back(waiting.ends.far.awaited());
   tunnels_.AddDescriptors(descriptors);
   ::poll(descriptors.data(), descriptors.size(), rests_ ? kRestMs : kRelayPollMs);
   rests_ = false;
@@ -76,18 +74,17 @@ void Relay::AcceptAll() {
 }
 
 void Relay::Admit(UniqueFd accepted) {
-  absl::StatusOr<Newcomer> newcomer = options_.admit(std::move(accepted));
-  if (newcomer.ok()) {
-    waiting_.push_back({.newcomer = *std::move(newcomer), .since = options_.clock()});
-  }
+  absl::StatusOr<TunnelEnds> ends = options_.admit(std::move(accepted));
+  if (ends.ok()) waiting_.push_back({.ends = *std::move(ends), .since = options_.clock()});
 }
 
 void Relay::ShakeHands() {
   const MonotonicTime now = options_.clock();
   std::erase_if(waiting_, [&](Waiting& waiting) {
-    if (!waiting.newcomer.greeting.Step(now).ok()) return true;
-    if (!waiting.newcomer.greeting.done()) return false;
-    if (auto ends = options_.join(std::move(waiting.newcomer))) tunnels_.Add(*std::move(ends));
+    TlsSocket& socket = waiting.ends.far;
+    if (!socket.ShakeHands(now).ok()) return true;
+    if (!socket.is_authenticated()) return false;
+    if (options_.join(waiting.ends)) tunnels_.Add(std::move(waiting.ends));
     return true;
   });
 }

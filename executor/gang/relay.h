@@ -8,7 +8,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -16,25 +15,19 @@
 #include "absl/status/statusor.h"
 #include "base/system/monotonic_time.h"
 #include "base/system/unique_fd.h"
-#include "executor/gang/greeting.h"
+#include "executor/gang/tls_socket.h"
 #include "executor/gang/tunnels.h"
 
 namespace meshwright::gang {
 
-// An accepted connection and its handshake.
-struct Newcomer {
-  Greeting greeting;
-  UniqueFd worker;  // the worker's own connection; set on a follower
-};
-
 struct RelayOptions {
   int listener = -1;  // non-blocking; REQUIRES: outlives the relay
-  // Returns the handshake that an accepted connection has to pass. An error drops the connection.
-  // Runs on the relay's thread and must not block.
-  std::function<absl::StatusOr<Newcomer>(UniqueFd accepted)> admit;
-  // Returns the two ends to join after the handshake, or nullopt if the connection is not for a
-  // tunnel. Runs on the relay's thread and must not block.
-  std::function<std::optional<TunnelEnds>(Newcomer newcomer)> join;
+  // Begins the handshake of the far end for an accepted connection, which becomes either end of a
+  // tunnel. An error drops the connection. Runs on the relay's thread and must not block.
+  std::function<absl::StatusOr<TunnelEnds>(UniqueFd accepted)> admit;
+  // Sets the ends of a tunnel that are still missing after the handshake. Returns false if there is
+  // no tunnel to make of `ends`. Runs on the relay's thread and must not block.
+  std::function<bool(TunnelEnds& ends)> join;
   MonotonicClock clock = MonotonicNow;
 };
 
@@ -58,7 +51,7 @@ class Relay {
   bool MakeRoom();
 
   struct Waiting {
-    Newcomer newcomer;
+    TunnelEnds ends;
     MonotonicTime since;
   };
 

@@ -1,4 +1,5 @@
 // Tunnels joins pairs of connections: each connection of a pair receives what arrives on the other.
+// One is plain and stays on this host, the other is encrypted.
 //
 // Buffers are bounded, so a fast sender waits for a slow receiver (back-pressure). If one end stops
 // sending, the other end is told and may go on sending. If one end fails, both are closed.
@@ -11,13 +12,13 @@
 #include <vector>
 
 #include "base/system/unique_fd.h"
+#include "executor/gang/tls_socket.h"
 
 namespace meshwright::gang {
 
-// REQUIRES: both sockets are non-blocking.
 struct TunnelEnds {
-  UniqueFd near;
-  UniqueFd far;
+  UniqueFd near;  // non-blocking
+  TlsSocket far;  // authenticated
 };
 
 class Tunnels {
@@ -46,7 +47,8 @@ class Tunnels {
 
   static short WantedEvents(const Stream& from, const Stream& to);
   // Returns false if one end has failed.
-  static bool Move(int from, int to, Stream& stream);
+  template <typename From, typename To>
+  static bool Move(From& from, To& to, Stream& stream);
 
   std::vector<Tunnel> tunnels_;
 };

@@ -72,7 +72,8 @@ RanksRun TrialRun::Finish() {
                                              [this] {
                                                TellProgress();
                                                TellMeasured();
-                                             }});
+                                             },
+                                         .grace_s = options_.grace_s});
   const std::vector<RankRecord>& records = workers_.records();
   if (end == WorkersEnd::kCancelled) {
     return {.result = ConcludeCancelled(plan_, records), .records = records};

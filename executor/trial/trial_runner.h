@@ -47,6 +47,8 @@ struct TrialRunnerOptions {
   std::vector<int64_t> device_memory_bytes = {};
   // Called with warnings about a trial that runs nevertheless; may be empty.
   std::function<void(const std::string&)> warn = {};
+  // After the first failure of a rank, the other ranks may still report this long why they fail.
+  double grace_s = 2.0;
 };
 
 // Spawns plan.layout.devices() workers, waits for their end and returns the result. Every failure

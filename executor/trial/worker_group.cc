@@ -13,8 +13,6 @@
 namespace meshwright::trial {
 namespace {
 
-// After the first failure, the other ranks may still report for this long.
-constexpr auto kGrace = std::chrono::milliseconds(2000);
 constexpr auto kPollInterval = std::chrono::milliseconds(100);
 // A worker may take this long to end once all workers are done.
 constexpr double kLongestExitS = 30.0;
@@ -57,7 +55,9 @@ WorkersEnd WorkerGroup::Listen(const WatchOptions& options) {
     if (options.heard) options.heard();
     if (options.cancelled && options.cancelled()) return WorkersEnd::kCancelled;
     const Clock::time_point now = Clock::now();
-    if (!give_up.has_value() && AnyFailed()) give_up = now + kGrace;
+    if (!give_up.has_value() && AnyFailed()) {
+      give_up = now + std::chrono::milliseconds(static_cast<int64_t>(options.grace_s * 1000.0));
+    }
     if (give_up.has_value() && now > *give_up) break;
     if (give_up.has_value()) continue;
     if (AnySilent(now, options.timeout_s, /*done=*/false)) return WorkersEnd::kSilent;

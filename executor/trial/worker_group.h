@@ -40,6 +40,7 @@ class WorkerGroup {
     double timeout_s = 0.0;           // longest silence of a running worker
     std::function<bool()> cancelled;  // may be empty
     std::function<void()> heard;      // called when something may have arrived; may be empty
+    double grace_s = 2.0;  // after the first failure, the other ranks may still report this long
   };
   // Reads events until all workers have ended, until shortly after the first failure, until a
   // worker is silent for too long, or until `cancelled` returns true. Then ends the workers that

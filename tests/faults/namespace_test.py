@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Links between network namespaces that go down: an agent's to its server for less than a lease and for more, and two
-agents' to each other alone.
+"""Links between network namespaces: they go down between an agent and its server for less than a lease and for more,
+and between two agents alone; and what two agents say to each other can't be read there.
 
 Skipped (exit code 77) where the machine allows no namespaces.
 
@@ -52,7 +52,7 @@ class LinkTest(namespaces.NamespaceTest):
 
 
 class MembersTest(namespaces.NamespaceTest):
-    """Two agents run a trial together, and are cut from each other while both still reach the server."""
+    """Two agents run a trial together, each behind a cable of its own."""
 
     SPOKES = ("one", "two")
 
@@ -71,6 +71,22 @@ class MembersTest(namespaces.NamespaceTest):
         self.assertEqual([member["agent"] for member in second["members"]], ["one", "three"])
         self.assertEqual({agent["name"] for agent in self.connected_agents()}, {"one", "two", "three"})
         self.assertTrue(third.given())
+        self.stop_everything()
+
+    def test_a_capture_of_a_members_packets_shows_nothing_of_what_it_says(self):
+        packets = self.capture("two")
+        for name in self.SPOKES:
+            self.start_agent(name, name, step_s=0.1, devices=1)
+        self.start_sweep("s", trials=1, steps=4)
+        self.watch("s").await_end()
+        trial = self.check_measured("s")["trials"][0]
+        self.assertEqual([rank["rank"] for rank in trial["measured"]["ranks"]], [0, 1])
+        captured = packets.read_bytes()
+        # The name of the key is not secret: the connection to the leader was captured.
+        self.assertIn(b"meshwright gang 2 link", captured)
+        # Words of the events of rank 1, which reached the leader.
+        words = (b"gradient_square_sum", b"stop_reason", b"peak_bytes", b'"event"')
+        self.assertEqual([word for word in words if word in captured], [])
         self.stop_everything()
 
 

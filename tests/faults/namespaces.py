@@ -4,6 +4,7 @@ loopback. What is made is named after this process and removed at the end, whate
 import os
 import pathlib
 import subprocess
+import sys
 import unittest
 
 import faults
@@ -65,6 +66,19 @@ class Hub:
             subprocess.run(["ip", "netns", "delete", namespace], stderr=subprocess.DEVNULL, check=False)
 
 
+# Run in the hub's namespace, with a device and a file: writes every packet that the device sees to the file.
+CAPTURE = """
+import socket, sys
+packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+packets.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
+packets.bind((sys.argv[1], 0))
+print("captures", file=sys.stderr, flush=True)
+with open(sys.argv[2], "wb", buffering=0) as capture:
+    while True:
+        capture.write(packets.recv(1 << 17))
+"""
+
+
 def make_authority(folder: pathlib.Path) -> None:
     """As docs/operations.md does: ca.pem, and server.pem with server.key."""
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc"]
@@ -96,6 +110,12 @@ class NamespaceTest(faults.FaultTest):
         self.serve("--tls-cert", str(self.folder / "server.pem"), "--tls-key", str(self.folder / "server.key"),
                    wrapper=self.client)
         self.access = self.access_of("ann", "--role", "operator", "--name", "ann")
+
+    def capture(self, spoke: str) -> pathlib.Path:
+        """The file that gets every packet which passes the spoke's cable from now on."""
+        packets = self.folder / f"{spoke}.packets"
+        self.start(*self.hub.inside(), sys.executable, "-c", CAPTURE, f"to-{spoke}", packets).await_line("captures")
+        return packets
 
     def access_of(self, name: str, *who: str) -> tuple[str, ...]:
         made = self.run_cli("token", "create", "--db", self.database, *who)

@@ -1,6 +1,9 @@
 #include "tests/fuzz/targets.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -10,6 +13,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/system/monotonic_time.h"
+#include "base/system/unique_fd.h"
 #include "base/text/json_text.h"
 #include "base/text/utf8.h"
 #include "db/measurement.h"
@@ -19,7 +24,7 @@
 #include "executor/command/rendered_command.h"
 #include "executor/command/runner.h"
 #include "executor/gang/frame.h"
-#include "executor/gang/handshake.h"
+#include "executor/gang/tls_socket.h"
 #include "executor/trial/trial.h"
 #include "executor/wire/wire.h"
 #include "meshwright/v1/agents.pb.h"
@@ -250,15 +255,14 @@ void ReadImport(std::string_view text) {
 }
 
 void ReadGangStream(std::string_view stream) {
-  gang::Handshake gate =
-      gang::Handshake::OfListener("a secret", std::string(gang::kNonceBytes, 'g'));
-  absl::Status greeted;
-  for (std::string_view rest = stream; greeted.ok() && !rest.empty() && gate.wanted_bytes() > 0;) {
-    const size_t taken = std::min(rest.size(), gate.wanted_bytes());
-    greeted = gate.TakeIn(rest.substr(0, taken));
-    rest.remove_prefix(taken);
-  }
-  Expect(!gate.done(), "a gate takes one for its own who can't know the secret");
+  std::array<int, 2> ends = {};
+  Expect(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0, "no sockets");
+  const UniqueFd stranger(ends[0]);
+  auto accepted = gang::TlsSocket::OfListener(UniqueFd(ends[1]), "a secret", MonotonicTime{});
+  ExpectOk(accepted.status(), "a listener can't take a connection");
+  ::send(stranger.get(), stream.data(), stream.size(), MSG_NOSIGNAL);
+  static_cast<void>(accepted->ShakeHands(MonotonicTime{}));
+  Expect(!accepted->is_authenticated(), "a listener lets in who can't know the secret");
   const auto frames = gang::FrameReader().TakeIn(stream);
   if (!frames.ok()) return;
   for (const gang::Frame& frame : *frames) {

@@ -1,4 +1,4 @@
-// FakeFollower plays a follower over a socket pair. It answers pings with its own clock, and sends
+// FakeFollower plays a follower over a connection. It answers pings with its own clock, and sends
 // given frames when it is started and when it is told to end.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace meshwright::gang {
 
 class FakeFollower {
  public:
-  FakeFollower(UniqueFd socket, double clock_ahead_s, std::vector<Frame> says,
+  FakeFollower(TlsSocket socket, double clock_ahead_s, std::vector<Frame> says,
                std::vector<Frame> says_at_end)
       : clock_ahead_s_(clock_ahead_s),
         says_(std::move(says)),

@@ -88,9 +88,14 @@ TEST(FrameTest, TextsOfWorkersAreMadeValid) {
 }
 
 TEST(FrameTest, ALineThatIsTooLongIsCut) {
-  const auto event = Sent(EventFrame{.rank = 1, .line = std::string(kMostFrameBytes, 'x')});
-  EXPECT_EQ(event.rank, 1);
-  EXPECT_LT(event.line.size(), 2000u);
+  constexpr size_t kMost = 10'000;
+  const EventFrame event{.rank = 1, .line = std::string(kMost, 'x')};
+  const auto read = FrameReader(kMost).TakeIn(EncodeFrame(event, kMost));
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->size(), 1u);
+  EXPECT_EQ(std::get<EventFrame>(read->front()).rank, 1);
+  EXPECT_LT(std::get<EventFrame>(read->front()).line.size(), 2000u);
+  EXPECT_FALSE(FrameReader(kMost).TakeIn(EncodeFrame(event)).ok());
 }
 
 }  // namespace

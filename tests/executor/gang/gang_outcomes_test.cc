@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "executor/gang/greeting.h"
 #include "tests/executor/gang/gang_fixture.h"
-#include "tests/executor/gang/socket_pair.h"
+#include "tests/executor/gang/recording_proxy.h"
+#include "tests/executor/gang/tls_pair.h"
 #include "tests/executor/trial/leaves_nothing_test.h"
 #include "tests/executor/trial/runners_workers.h"
 
@@ -213,9 +213,9 @@ TEST_F(GangOutcomesTest, StrangersAtTheListenerDoNotDisturbARun) {
   std::thread strangers([&] {
     std::vector<UniqueFd> silent;
     while (!over) {
-      auto greeting = Greeting::Begin(leader_address, "the secret of another attempt",
+      auto stranger = TlsSocket::Dial(leader_address, "the secret of another attempt",
                                       Purpose::kTunnel, MonotonicNow() + absl::Seconds(1));
-      while (greeting.ok() && greeting->Step(MonotonicNow()).ok()) {
+      while (stranger.ok() && stranger->ShakeHands(MonotonicNow()).ok()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
       absl::StatusOr<UniqueFd> socket = Dial(leader_address);
@@ -232,6 +232,43 @@ TEST_F(GangOutcomesTest, StrangersAtTheListenerDoNotDisturbARun) {
   strangers.join();
   EXPECT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
   EXPECT_EQ(result.losses, trial::RunHere(plan).losses);
+}
+
+// Returns the length of the longest readable text in `bytes`.
+size_t LongestText(const std::string& bytes) {
+  size_t longest = 0;
+  size_t length = 0;
+  for (const char byte : bytes) {
+    length = byte >= ' ' && byte <= '~' ? length + 1 : 0;
+    longest = std::max(longest, length);
+  }
+  return longest;
+}
+
+// Everything but the collectives' own traffic passes the proxy: events, orders and the store.
+TEST_F(GangOutcomesTest, ACaptureBetweenTheMembersShowsNoPlainText) {
+  // Random bytes have a longer text once in a million runs.
+  constexpr size_t kMostByChance = 24;
+  const std::vector<Membership> memberships = MembershipsOf({2, 2});
+  RecordingProxy proxy(memberships[1].rendezvous);
+  Membership follower_membership = memberships[1];
+  follower_membership.rendezvous = proxy.rendezvous();
+  const TrialPlan plan = TinyPlan({.pp = 2, .dp = 2}, 3);
+  TrialResult result;
+  {
+    FollowerThread follower(plan, follower_membership, Options());
+    result = LeadOnThread(plan, memberships[0], Options());
+  }
+  ASSERT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
+  ASSERT_EQ(result.step_times_s.size(), 3u);
+  const std::string capture = proxy.sent() + proxy.answered();
+  // Thousands of bytes of events came this way, and tunnels to the store did.
+  EXPECT_GT(capture.size(), 10'000u);
+  EXPECT_THAT(capture, HasSubstr("meshwright gang 2 link"));
+  EXPECT_THAT(capture, HasSubstr("meshwright gang 2 tunnel"));
+  EXPECT_LE(LongestText(capture), kMostByChance);
+  EXPECT_GT(LongestText(EncodeFrame(EventFrame{.line = "{\"event\":\"begin\",\"step\":0}"})),
+            kMostByChance);
 }
 
 }  // namespace

@@ -2,11 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "executor/gang/greeting.h"
 #include "executor/gang/link.h"
 #include "executor/trial/worker_version.h"
 #include "tests/executor/gang/gang_fixture.h"
-#include "tests/executor/gang/socket_pair.h"
+#include "tests/executor/gang/tls_pair.h"
 
 namespace meshwright::gang {
 namespace {
@@ -39,17 +38,19 @@ Timing ImpatientTiming() {
   return timing;
 }
 
+// Returns timeouts of which only that of joining passes when the clock skips it.
+Timing TimingOn(const SkippableClock& clock) {
+  Timing timing = ShortTiming();
+  timing.silence_s = 10.0 * timing.join_s;
+  timing.clock = clock.clock();
+  return timing;
+}
+
 // A follower played by the test that has connected to the listener as `member`.
 Link Come(const Membership& membership, const std::string& version) {
-  const SocketAddress leader_address = ResolveHostPort(membership.rendezvous).value();
-  Greeting greeting = Greeting::Begin(leader_address, membership.secret, Purpose::kLink,
-                                      MonotonicNow() + absl::Seconds(10))
-                          .value();
-  EXPECT_TRUE(Eventually([&] {
-    EXPECT_EQ(greeting.Step(MonotonicNow()), absl::OkStatus());
-    return greeting.done();
-  }));
-  Link link(greeting.TakeSocket(), MonotonicNow);
+  TlsSocket socket = DialTls(membership.rendezvous, membership.secret);
+  EXPECT_EQ(Finish(socket), absl::OkStatus());
+  Link link(std::move(socket), MonotonicNow);
   link.Send(JoinFrame{.member = membership.member, .version = version});
   return link;
 }
@@ -66,13 +67,23 @@ TEST(JoiningTest, OnesWhoNeverComeAreNamed) {
 
 TEST(JoiningTest, ThoseThatCameDoNotTakeTheBlame) {
   const std::vector<Membership> memberships = MembershipsOf({2, 1, 1});
-  FollowerThread follower(Plan(), memberships[1], Options());
-  Timing timing = ShortTiming();
-  timing.join_s = 3.0;
+  SkippableClock clock;
+  const Timing timing = TimingOn(clock);
+  std::vector<Frame> told;
+  std::thread follower([&] {
+    Link link = Come(memberships[1], std::string(trial::WorkerVersion()));
+    EXPECT_TRUE(Eventually([&] { return !link.Receive().empty(); }));
+    clock.Skip(timing.join_s);
+    EXPECT_TRUE(Eventually([&] {
+      for (Frame& frame : link.Receive()) told.push_back(std::move(frame));
+      return !link.status().ok();
+    }));
+  });
   const TrialResult result = LeadOnThread(Plan(), memberships[0], Options(), timing);
+  follower.join();
   EXPECT_EQ(result.failed_agent, "c");
-  EXPECT_FALSE(follower.returned());
-  EXPECT_EQ(follower.End().outcome, TrialOutcome::kCancelled);
+  ASSERT_FALSE(told.empty());
+  EXPECT_TRUE(std::holds_alternative<EndFrame>(told.back()));
 }
 
 TEST(JoiningTest, AFollowerWithoutALeaderSaysWhereItWas) {
@@ -129,6 +140,8 @@ TEST(JoiningTest, WorkersOfAnotherVersionAreRefused) {
 TEST(JoiningTest, AMemberJoinsOnce) {
   const std::vector<Membership> memberships = MembershipsOf({1, 1, 2});
   const std::string version(trial::WorkerVersion());
+  SkippableClock clock;
+  const Timing timing = TimingOn(clock);
   std::string told;
   std::thread followers([&] {
     Link first = Come(memberships[1], version);
@@ -141,14 +154,13 @@ TEST(JoiningTest, AMemberJoinsOnce) {
       }
       return !told.empty();
     }));
+    clock.Skip(timing.join_s);
     // Keeps the first in until the leader gives up.
     EXPECT_TRUE(Eventually([&] {
       first.Receive();
       return !first.status().ok();
     }));
   });
-  Timing timing = ShortTiming();
-  timing.join_s = 3.0;
   const TrialResult result = LeadOnThread(Plan(), memberships[0], Options(), timing);
   followers.join();
   EXPECT_EQ(result.failed_agent, "c");

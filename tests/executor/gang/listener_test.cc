@@ -10,7 +10,7 @@
 #include "executor/gang/arrivals.h"
 #include "executor/gang/gang.h"
 #include "executor/gang/relay.h"
-#include "tests/executor/gang/socket_pair.h"
+#include "tests/executor/gang/tls_pair.h"
 
 namespace meshwright::gang {
 namespace {
@@ -18,46 +18,36 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr char kListenerSecret[] = "a secret of some length";
-
 // A relay that answers each tunnel with the far end of a pair.
 class ListenerTest : public testing::Test {
  protected:
-  explicit ListenerTest(double handshake_s = 10.0) {
+  ListenerTest() {
     RelayOptions options;
     options.listener = listener_->socket();
-    options.admit = [handshake_s](UniqueFd accepted) -> absl::StatusOr<Newcomer> {
-      auto greeting = Greeting::OfListener(std::move(accepted), kListenerSecret,
-                                           MonotonicNow() + absl::Seconds(handshake_s));
-      if (!greeting.ok()) return greeting.status();
-      return Newcomer{.greeting = *std::move(greeting), .worker = {}};
+    options.clock = clock_.clock();
+    options.admit = [clock = clock_.clock()](UniqueFd accepted) -> absl::StatusOr<TunnelEnds> {
+      auto socket =
+          TlsSocket::OfListener(std::move(accepted), kSecret, clock() + absl::Seconds(10));
+      if (!socket.ok()) return socket.status();
+      return TunnelEnds{.near = {}, .far = *std::move(socket)};
     };
-    options.join = [this](Newcomer newcomer) -> std::optional<TunnelEnds> {
-      UniqueFd socket = newcomer.greeting.TakeSocket();
-      if (newcomer.greeting.purpose() == Purpose::kLink) {
-        arrivals_.Push(std::move(socket));
-        return std::nullopt;
+    options.join = [this](TunnelEnds& ends) {
+      if (ends.far.purpose() == Purpose::kLink) {
+        arrivals_.Push(std::move(ends.far));
+        return false;
       }
-      return TunnelEnds{.near = std::move(inner_.b), .far = std::move(socket)};
+      ends.near = std::move(inner_.b);
+      return true;
     };
     relay_ = Relay::Start(std::move(options)).value();
   }
 
-  // As who knows `secret`.
-  Greeting Come(const std::string& secret, Purpose purpose) {
-    const SocketAddress address = ResolveHostPort(listener_->rendezvous()).value();
-    return Greeting::Begin(address, secret, purpose, MonotonicNow() + absl::Seconds(10)).value();
-  }
-  static absl::Status Finish(Greeting& greeting) {
-    absl::Status status;
-    EXPECT_TRUE(Eventually([&] {
-      status = greeting.Step(MonotonicNow());
-      return greeting.done() || !status.ok();
-    }));
-    return status;
+  TlsSocket Come(Purpose purpose, const std::string& secret = kSecret) {
+    return DialTls(listener_->rendezvous(), secret, purpose);
   }
 
   std::shared_ptr<Listener> listener_ = Listener::Open("127.0.0.1").value();
+  SkippableClock clock_;
   SocketPair inner_ = MakeSocketPair();
   Arrivals arrivals_;
   std::unique_ptr<Relay> relay_;
@@ -76,65 +66,80 @@ TEST_F(ListenerTest, IsNotOpenedAtAnAddressOfAnotherHost) {
 }
 
 TEST_F(ListenerTest, MembersGetThrough) {
-  Greeting link = Come(kListenerSecret, Purpose::kLink);
+  TlsSocket link = Come(Purpose::kLink);
   ASSERT_EQ(Finish(link), absl::OkStatus());
-  std::vector<UniqueFd> arrived;
+  std::vector<TlsSocket> arrived;
   ASSERT_TRUE(Eventually([&] {
     arrived = arrivals_.TakeAll();
     return !arrived.empty();
   }));
-  const UniqueFd socket = link.TakeSocket();
-  Write(socket, "hello");
+  Write(link, "hello");
   std::string heard;
   EXPECT_TRUE(Eventually([&] { return (heard += ReadAll(arrived.front())) == "hello"; }));
 }
 
 TEST_F(ListenerTest, WorkersGetThrough) {
-  Greeting tunnel = Come(kListenerSecret, Purpose::kTunnel);
+  TlsSocket tunnel = Come(Purpose::kTunnel);
   ASSERT_EQ(Finish(tunnel), absl::OkStatus());
-  const UniqueFd socket = tunnel.TakeSocket();
-  Write(socket, "set key");
+  Write(tunnel, "set key");
   std::string heard;
   EXPECT_TRUE(Eventually([&] { return (heard += ReadAll(inner_.a)) == "set key"; }));
   Write(inner_.a, "value");
   heard.clear();
-  EXPECT_TRUE(Eventually([&] { return (heard += ReadAll(socket)) == "value"; }));
+  EXPECT_TRUE(Eventually([&] { return (heard += ReadAll(tunnel)) == "value"; }));
 }
 
 TEST_F(ListenerTest, StrangersAreDroppedAndDisturbNobody) {
-  Greeting stranger = Come("another secret of some length", Purpose::kLink);
+  TlsSocket stranger = Come(Purpose::kLink, "another secret of some length");
   EXPECT_THAT(std::string(Finish(stranger).message()), HasSubstr("does not know the secret"));
   const SocketAddress address = ResolveHostPort(listener_->rendezvous()).value();
   std::vector<UniqueFd> silent(20);
   for (UniqueFd& one : silent) one = Dial(address).value();
-  const UniqueFd garbage = Dial(address).value();
-  pollfd connected = {.fd = garbage.get(), .events = POLLOUT, .revents = 0};
-  ASSERT_EQ(::poll(&connected, 1, 5000), 1);
+  const UniqueFd garbage = DialPlain(address);
   Write(garbage, std::string(100'000, '\xff'));
   bool ended = false;
   EXPECT_TRUE(Eventually([&] { return ReadAll(garbage, &ended).empty() && ended; }));
-  Greeting member = Come(kListenerSecret, Purpose::kLink);
+  TlsSocket member = Come(Purpose::kLink);
   EXPECT_EQ(Finish(member), absl::OkStatus());
 }
 
-class ImpatientListenerTest : public ListenerTest {
- protected:
-  ImpatientListenerTest() : ListenerTest(/*handshake_s=*/0.1) {}
-};
-
-TEST_F(ImpatientListenerTest, WhoSaysNothingIsDropped) {
-  const UniqueFd silent = Dial(ResolveHostPort(listener_->rendezvous()).value()).value();
+TEST_F(ListenerTest, WhoSaysNothingIsDropped) {
+  const UniqueFd silent = DialPlain(ResolveHostPort(listener_->rendezvous()).value());
   bool ended = false;
   EXPECT_TRUE(Eventually([&] {
+    clock_.Skip(1.0);
     ReadAll(silent, &ended);
     return ended;
   }));
 }
 
+// At most 256 wait, and the oldest of them has to go after a second.
+TEST_F(ListenerTest, ManyWhoSayNothingDoNotKeepAMemberOut) {
+  const SocketAddress address = ResolveHostPort(listener_->rendezvous()).value();
+  std::vector<UniqueFd> silent(256);
+  for (UniqueFd& one : silent) one = DialPlain(address);
+  TlsSocket member = Come(Purpose::kLink);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(member.ShakeHands(MonotonicNow()), absl::OkStatus());
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(member.ShakeHands(MonotonicNow()), absl::OkStatus());
+  EXPECT_FALSE(member.is_authenticated());
+  clock_.Skip(2.0);
+  EXPECT_EQ(Finish(member), absl::OkStatus());
+  size_t dropped = 0;
+  for (const UniqueFd& one : silent) {
+    bool ended = false;
+    ReadAll(one, &ended);
+    dropped += ended ? 1 : 0;
+  }
+  EXPECT_GE(dropped, 1u);
+  EXPECT_LE(dropped, 2u);
+}
+
 TEST(MembershipTest, MustBeOfTheWholeLayout) {
   Membership membership{.members = {{"a", 0, 2}, {"b", 2, 2}},
                         .member = 1,
-                        .secret = kListenerSecret,
+                        .secret = kSecret,
                         .address = "127.0.0.1",
                         .rendezvous = "127.0.0.1:1"};
   EXPECT_EQ(Validate(membership, 4), absl::OkStatus());
@@ -152,6 +157,8 @@ TEST(MembershipTest, MustBeOfTheWholeLayout) {
   const std::string message(Validate(membership, 4).message());
   EXPECT_THAT(message, HasSubstr("secret"));
   EXPECT_EQ(message.find("short"), std::string::npos);
+  membership.secret = std::string(513, 'x');
+  EXPECT_THAT(std::string(Validate(membership, 4).message()), HasSubstr("16 to 512 bytes"));
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // MembershipsOf() makes the memberships of a gang whose members are threads of a test.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "executor/gang/gang.h"
 
 namespace meshwright::gang {
@@ -33,6 +35,20 @@ inline std::vector<Membership> MembershipsOf(const std::vector<int32_t>& ranks) 
   }
   return memberships;
 }
+
+// SkippableClock runs as MonotonicNow() does, and can be set forward, so that a test need not wait
+// for a timeout.
+class SkippableClock {
+ public:
+  void Skip(double seconds) { skipped_s_ = skipped_s_ + seconds; }
+  // REQUIRES: this object outlives the clock that is returned.
+  MonotonicClock clock() const {
+    return [this] { return MonotonicNow() + absl::Seconds(skipped_s_.load()); };
+  }
+
+ private:
+  std::atomic<double> skipped_s_ = 0.0;
+};
 
 // Returns timeouts that are short enough for a test.
 inline Timing ShortTiming() {

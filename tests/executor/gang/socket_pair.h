@@ -1,4 +1,4 @@
-// SocketPair holds two connected non-blocking sockets, like those of a gang.
+// Connections without encryption between two ends that a test has, on non-blocking sockets.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/system/unique_fd.h"
+#include "executor/gang/socket_address.h"
 
 namespace meshwright::gang {
 
@@ -24,6 +25,14 @@ inline SocketPair MakeSocketPair() {
   int ends[2] = {-1, -1};
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
   return {.a = UniqueFd(ends[0]), .b = UniqueFd(ends[1])};
+}
+
+// Returns a connection to `address`, once it is connected.
+inline UniqueFd DialPlain(const SocketAddress& address) {
+  UniqueFd socket = Dial(address).value();
+  pollfd connected = {.fd = socket.get(), .events = POLLOUT, .revents = 0};
+  EXPECT_EQ(::poll(&connected, 1, /*timeout=*/5000), 1);
+  return socket;
 }
 
 // Returns the bytes that are available. Sets `ended` to whether the stream is over.

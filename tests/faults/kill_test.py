@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""kill -9 of the server, of agents and of workers at random moments of sweeps: no result that was acknowledged is lost,
-none counts twice, and the best trial is the one that it would have been.
+"""kill -9 of the server, of agents and of workers at random moments of sweeps, and cuts of an agent's network, silent ones
+and resets, for less than a lease and for more: no result that was acknowledged is lost, none counts twice, and the best
+trial is the one that it would have been.
 
-StandInTest kills 20 times, with a worker whose result is a function of the layout; RealWorkerTest 3 times, with the
+StandInTest does so 20 times, with a worker whose result is a function of the layout; RealWorkerTest 3 times, with the
 real one: once each the server, an agent and a worker; the Gang tests do the same to trials that two agents run
-together. The nightly tests kill 332 times in all. MESHWRIGHT_FAULT_SEED repeats a run's choices,
+together. The nightly tests do it 332 times in all. MESHWRIGHT_FAULT_SEED repeats a run's choices,
 MESHWRIGHT_FAULT_KILLS makes it another number of kills.
 
-A trial has three attempts that may be lost or broken, so of what costs one (the end of an agent that runs it, or of a
-worker) no trial gets more than one on purpose; a server's end costs none and comes at any time.
+A trial has three attempts that may be lost or broken, so of what costs one (the end of an agent that runs it, of a worker,
+or a cut) no trial gets more than one on purpose; a server's end costs none and comes at any time.
 
 Usage: kill_test.py FOLDER_OF_BINARIES [unittest's arguments]
 """
@@ -16,9 +17,11 @@ import collections
 import os
 import random
 import signal
+import threading
 import time
 
 import faults
+from tcp_proxy import Network, TcpProxy
 
 
 class KillTest(faults.FaultTest):
@@ -29,6 +32,7 @@ class KillTest(faults.FaultTest):
     STEPS: int
     MOST_PAUSE_S: float  # between two kills
     DEVICES = 2  # of an agent; a trial has two ranks
+    KINDS: tuple[str, ...] = ("server", "agent", "worker", "network")
 
     def setUp(self):
         super().setUp()
@@ -40,6 +44,7 @@ class KillTest(faults.FaultTest):
         self.charged: collections.Counter[str] = collections.Counter()  # by trial
         self.watches: list[faults.Watch] = []
         self.alive: dict[str, faults.Agent] = {}
+        self.networks: dict[str, TcpProxy] = {}  # by the name of the agent behind it
 
     def run_sweeps_and_kill(self) -> None:
         self.serve()
@@ -54,7 +59,10 @@ class KillTest(faults.FaultTest):
               f"trials in {time.monotonic() - began:.0f} s", flush=True)
 
     def start_agent(self, name: str) -> None:
-        self.alive[name] = self.agent(name, devices=self.DEVICES)
+        if name not in self.networks:
+            self.networks[name] = TcpProxy(self.address)
+            self.addCleanup(self.networks[name].close)
+        self.alive[name] = self.agent(name, devices=self.DEVICES, server=self.networks[name].address)
 
     def trials_to_come(self) -> int:
         return sum(self.TRIALS - len(watch.of_kind("trial_ended")) for watch in self.watches)
@@ -84,13 +92,13 @@ class KillTest(faults.FaultTest):
     # The kills.
 
     def kinds_to_kill(self) -> list[str]:
-        kinds = [("server", "agent", "worker")[i % 3] for i in range(self.kills_wanted)]
+        kinds = [self.KINDS[i % len(self.KINDS)] for i in range(self.kills_wanted)]
         self.random.shuffle(kinds)
         return kinds
 
     def kill_one(self, kind: str) -> None:
         """As soon as there is one that may be killed, after a random time."""
-        kill = {"server": self.kill_server, "agent": self.kill_agent, "worker": self.kill_worker}[kind]
+        kill = {"server": self.kill_server, "agent": self.kill_agent, "worker": self.kill_worker, "network": self.cut_network}[kind]
         end = time.monotonic() + faults.DEADLINE_S
         while True:
             self.keep_busy()
@@ -128,6 +136,23 @@ class KillTest(faults.FaultTest):
             os.kill(worker, signal.SIGKILL)
         except ProcessLookupError:
             return False
+        return True
+
+    def cut_network(self) -> bool:
+        victims = [agent for agent in self.alive.values()
+                   if self.may_lose(agent) and self.networks[agent.name].network is Network.WHOLE]
+        if not victims:
+            return False
+        victim = self.random.choice(victims)
+        self.charge(victim)
+        network = self.networks[victim.name]
+        network.network = self.random.choice((Network.SILENT, Network.RESET))
+
+        def heal() -> None:
+            network.network = Network.WHOLE
+        timer = threading.Timer(self.random.uniform(0.0, 1.3 * self.LEASE_S), heal)
+        timer.daemon = True
+        timer.start()
         return True
 
     # What has to hold.
@@ -176,6 +201,7 @@ class StandInGangTest(StandInTest):
 
 
 class RealWorkerTest(KillTest):
+    KINDS = ("server", "agent", "worker")
     KILLS = 20 if faults.NIGHTLY else 3
     AGENTS = 3
     TRIALS = 6

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Runs the tests that kill, one after the other and again, until so many processes, jobs, nodes and networks were lost in
+random moments, and sums up what they print: how many of each kind. Each test checks by itself that no acknowledged
+result is lost or doubled, that each sweep ends, and that no process is left; the first that fails ends the night.
+
+Usage: night_of_kills.py FOLDER_OF_BINARIES [--kills 1000]
+"""
+import argparse
+import ast
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+SKIPPED = 77
+# Script, test case, and how many it is asked for in a round; None where the test has a number of its own.
+TESTS = (
+    ("kill_test.py", "StandInTest", 280),
+    ("kill_test.py", "StandInGangTest", 100),
+    ("standby_test.py", "StandbyTest", 50),
+    ("kill_test.py", "RealWorkerTest", 20),
+    ("kill_test.py", "RealWorkerGangTest", 12),
+    ("kubernetes_test.py", "KillsTest", 40),
+    ("frameworks_test.py", "KillsTest", None),
+)
+KILLS = re.compile(r"^(\d+) kills \(({.*?})\)", re.MULTILINE)
+
+
+def run(script: str, case: str, kills: int | None, binaries: str) -> collections.Counter:
+    environment = {**os.environ, "MESHWRIGHT_NIGHTLY": "1"}
+    if kills is not None:
+        environment["MESHWRIGHT_FAULT_KILLS"] = str(kills)
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, "-B", HERE / script, binaries, case], env=environment, text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    found = collections.Counter()
+    for match in KILLS.finditer(done.stdout):
+        found.update(ast.literal_eval(match[2]))
+    verdict = "passed" if done.returncode == 0 else "was skipped" if done.returncode == SKIPPED else "FAILED"
+    print(f"{script} {case} {verdict}: {found.total()} kills in {time.monotonic() - began:.0f} s", flush=True)
+    if done.returncode not in (0, SKIPPED):
+        print(done.stdout, flush=True)
+        sys.exit(1)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binaries", help="folder of the programs")
+    parser.add_argument("--kills", type=int, default=1000, help="at least so many (default: %(default)s)")
+    args = parser.parse_args()
+    kills = collections.Counter()
+    began = time.monotonic()
+    while kills.total() < args.kills:
+        before = kills.total()
+        for script, case, count in TESTS:
+            if kills.total() < args.kills:
+                kills.update(run(script, case, count, args.binaries))
+        if kills.total() == before:
+            sys.exit("night_of_kills: no test killed anything")
+    kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in kills.most_common())
+    print(f"{kills.total()} kills in {time.monotonic() - began:.0f} s: 0 results lost, 0 doubled, nothing left ({kinds})")
+
+
+if __name__ == "__main__":
+    main()

@@ -73,7 +73,7 @@ long Control(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH 
 // Returns how OpenSSL reads and writes a socket. Its own way would raise SIGPIPE, and would read
 // any number of bytes of a peer that is not authenticated.
 const BIO_METHOD* SocketMethod() {
-  static const BIO_METHOD* const method = [] {
+  static const BIO_METHOD* method = [] {
     BIO_METHOD* made = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "socket of a gang");
     BIO_meth_set_read(made, ReceiveCiphertext);
     BIO_meth_set_write(made, SendCiphertext);
@@ -110,7 +110,7 @@ unsigned int FindKey(SSL* ssl, const char* identity, unsigned char* key, unsigne
 
 // Returns the settings of all connections, or null.
 SSL_CTX* Context() {
-  static SSL_CTX* const context = [] {
+  static SSL_CTX* context = [] {
     SSL_CTX* made = SSL_CTX_new(TLS_method());
     if (made == nullptr || SSL_CTX_set_min_proto_version(made, TLS1_3_VERSION) != 1 ||
         SSL_CTX_set_ciphersuites(made, kCipher) != 1 || SSL_CTX_set_num_tickets(made, 0) != 1) {

@@ -43,6 +43,15 @@ inline absl::Status Finish(TlsSocket& socket) {
   return status;
 }
 
+// Proceeds with the handshake of two ends that both know the secret.
+inline void Meet(TlsSocket& dialer, TlsSocket& listener) {
+  EXPECT_TRUE(Eventually([&] {
+    EXPECT_EQ(dialer.ShakeHands(MonotonicNow()), absl::OkStatus());
+    EXPECT_EQ(listener.ShakeHands(MonotonicNow()), absl::OkStatus());
+    return dialer.is_authenticated() && listener.is_authenticated();
+  }));
+}
+
 struct TlsPair {
   TlsSocket dialer;
   TlsSocket listener;
@@ -53,11 +62,7 @@ inline TlsPair MakeTlsPair() {
   TlsSocket dialer = DialTls(listener->rendezvous(), kSecret);
   EXPECT_EQ(dialer.ShakeHands(MonotonicNow()), absl::OkStatus());
   TlsPair pair = {.dialer = std::move(dialer), .listener = AcceptTls(*listener, kSecret)};
-  EXPECT_TRUE(Eventually([&] {
-    EXPECT_EQ(pair.dialer.ShakeHands(MonotonicNow()), absl::OkStatus());
-    EXPECT_EQ(pair.listener.ShakeHands(MonotonicNow()), absl::OkStatus());
-    return pair.dialer.is_authenticated() && pair.listener.is_authenticated();
-  }));
+  Meet(pair.dialer, pair.listener);
   return pair;
 }
 

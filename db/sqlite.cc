@@ -261,17 +261,21 @@ absl::Status SqliteConnection::CopyTo(const std::string& path) {
   {
     ASSIGN_OR_RETURN(const std::unique_ptr<SqliteConnection> copy,
                      Open(temporary, Mode::kReadWriteCreate));
-    sqlite3_backup* backup = sqlite3_backup_init(copy->db_.get(), "main", db_.get(), "main");
-    if (backup == nullptr) return copy->Error(sqlite3_errcode(copy->db_.get()));
-    constexpr int kAllPages = -1;
-    const int step = sqlite3_backup_step(backup, kAllPages);
-    const int finish = sqlite3_backup_finish(backup);
-    if (finish != SQLITE_OK) return copy->Error(finish);
-    if (step != SQLITE_DONE) return CantWrite(temporary, sqlite3_errstr(step));
+    RETURN_IF_ERROR(CopyInto(*copy));
   }
   if (rename(temporary.c_str(), path.c_str()) != 0) return CantWrite(path, std::strerror(errno));
   std::move(remove).Cancel();
   return SyncFolderOf(path);
+}
+
+absl::Status SqliteConnection::CopyInto(const SqliteConnection& to) {
+  sqlite3_backup* backup = sqlite3_backup_init(to.db_.get(), "main", db_.get(), "main");
+  if (backup == nullptr) return to.Error(sqlite3_errcode(to.db_.get()));
+  constexpr int kAllPages = -1;
+  const int step = sqlite3_backup_step(backup, kAllPages);
+  const int finish = sqlite3_backup_finish(backup);
+  if (finish != SQLITE_OK) return to.Error(finish);
+  return step == SQLITE_DONE ? absl::OkStatus() : CantWrite(to.path_, sqlite3_errstr(step));
 }
 
 int64_t SqliteConnection::LastInsertId() const { return sqlite3_last_insert_rowid(db_.get()); }

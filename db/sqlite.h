@@ -107,11 +107,16 @@ class SqliteConnection {
   // Writes a copy of the database to `path`, which only the owner can read. The file appears
   // complete or not at all, and replaces an existing file.
   absl::Status CopyTo(const std::string& path);
+  // Replaces the contents of `to` by this database's, in one transaction. Copies one moment, even
+  // if others write meanwhile; with an active transaction, the moment that the transaction sees.
+  absl::Status CopyInto(const SqliteConnection& to);
 
   int64_t LastInsertId() const;
   // Returns the number of rows that the last statement changed.
   int64_t Changes() const;
   const std::string& path() const { return path_; }
+  // For those of SQLite's interfaces that this class does not have.
+  sqlite3* handle() const { return db_.get(); }
 
   // Returns whether a transaction is active; false once an error has ended it.
   bool InTransaction() const;

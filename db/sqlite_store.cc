@@ -1,5 +1,8 @@
 #include "db/sqlite_store.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -7,6 +10,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "base/text/status_macros.h"
+#include "db/standby_copy.h"
 
 namespace meshwright::db {
 namespace {
@@ -25,6 +29,7 @@ absl::StatusOr<std::unique_ptr<SqliteSweepStore>> SqliteSweepStore::Open(const s
                                                                          LookOver look_over,
                                                                          SearchThreads search) {
   ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection, OpenDatabase(path, look_over));
+  RETURN_IF_ERROR(CheckDecides(connection.get()));
   return absl::WrapUnique(new SqliteSweepStore(std::move(connection), search));
 }
 
@@ -72,6 +77,7 @@ auto SqliteSweepStore::Writing(const Write& write)
   absl::MutexLock lock(&mutex_);
   auto result = write(writer_.sweeps);
   writer_.sweeps.TakeEvents();
+  PassChanges();
   return result;
 }
 
@@ -79,7 +85,76 @@ absl::StatusOr<std::vector<EventRecord>> SqliteSweepStore::Atomically(Work work)
   absl::MutexLock lock(&mutex_);
   writer_.sweeps.TakeEvents();
   RETURN_IF_ERROR(writer_.sweeps.Together(work));
+  PassChanges();
   return writer_.sweeps.TakeEvents();
+}
+
+absl::Status SqliteSweepStore::BeginCapture(ChangeSink sink) {
+  absl::MutexLock lock(&mutex_);
+  capture_.reset();
+  auto capture = std::make_unique<Capture>();
+  capture->sink = std::move(sink);
+  SqliteConnection* const writer = writer_.connection.get();
+  RETURN_IF_ERROR(writer->Run("UPDATE store SET has_standbys = 1"));
+  ASSIGN_OR_RETURN(capture->data_version, writer->QueryInt("PRAGMA data_version"));
+  ASSIGN_OR_RETURN(capture->own, ChangeCapture::Begin(writer));
+  ASSIGN_OR_RETURN(capture->tokens, TokenCapture::Begin(path_));
+  capture_ = std::move(capture);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> SqliteSweepStore::WasCaptured() {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(const int64_t had,
+                   writer_.connection->QueryInt("SELECT has_standbys FROM store"));
+  return had != 0;
+}
+
+void SqliteSweepStore::EndCapture() {
+  absl::MutexLock lock(&mutex_);
+  capture_.reset();
+}
+
+void SqliteSweepStore::CaptureOthers() {
+  absl::MutexLock lock(&mutex_);
+  PassChanges();
+}
+
+absl::Status SqliteSweepStore::TryPassChanges() {
+  ASSIGN_OR_RETURN(std::string own, capture_->own->Take());
+  if (!own.empty()) capture_->sink(std::move(own));
+  ASSIGN_OR_RETURN(const int64_t version, writer_.connection->QueryInt("PRAGMA data_version"));
+  if (version == capture_->data_version) return absl::OkStatus();
+  capture_->data_version = version;
+  ASSIGN_OR_RETURN(std::string tokens, capture_->tokens->Take());
+  if (!tokens.empty()) capture_->sink(std::move(tokens));
+  return absl::OkStatus();
+}
+
+void SqliteSweepStore::PassChanges() {
+  if (capture_ == nullptr) return;
+  absl::Status status = TryPassChanges();
+  if (status.ok()) return;
+  const std::unique_ptr<Capture> ended = std::move(capture_);
+  ended->sink(std::move(status));
+}
+
+absl::StatusOr<UniqueFd> SqliteSweepStore::Snapshot(const std::function<void()>& at_moment) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<SqliteConnection> reader,
+                   SqliteConnection::Open(path_, SqliteConnection::Mode::kReadOnly));
+  {
+    absl::MutexLock lock(&mutex_);
+    PassChanges();
+    // Reading something begins the transaction.
+    RETURN_IF_ERROR(reader->Execute("BEGIN; SELECT count(*) FROM store"));
+    at_moment();
+  }
+  const std::string path = absl::StrCat(path_, "-snapshot");
+  RETURN_IF_ERROR(reader->CopyTo(path));
+  UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  unlink(path.c_str());
+  if (file.is_open()) return file;
+  return absl::UnavailableError(absl::StrCat("can't read the snapshot ", path));
 }
 
 absl::Status SqliteSweepStore::Together(Work work) {
@@ -88,6 +163,10 @@ absl::Status SqliteSweepStore::Together(Work work) {
 
 absl::StatusOr<std::string> SqliteSweepStore::StoreId() {
   return Reading([](SqliteSweeps& sweeps) { return sweeps.StoreId(); });
+}
+
+absl::StatusOr<int64_t> SqliteSweepStore::Epoch() {
+  return Reading([](SqliteSweeps& sweeps) { return sweeps.Epoch(); });
 }
 
 absl::StatusOr<std::string> SqliteSweepStore::AttemptSecret() {

@@ -14,6 +14,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "db/change_capture.h"
+#include "db/change_source.h"
 #include "db/database.h"
 #include "db/sqlite.h"
 #include "db/sqlite_sweeps.h"
@@ -31,15 +33,18 @@ struct SearchThreads {
   static int32_t OfThisMachine();
 };
 
-class SqliteSweepStore final : public SweepStore {
+class SqliteSweepStore final : public SweepStore, private ChangeSource {
  public:
-  // Opens the file as OpenDatabase() does, and returns the same errors.
+  // Opens the file as OpenDatabase() does, and returns the same errors. Returns FailedPrecondition
+  // for a standby's copy (db/standby_copy.h).
   static absl::StatusOr<std::unique_ptr<SqliteSweepStore>> Open(
       const std::string& path, LookOver look_over = LookOver::kBefore, SearchThreads search = {});
 
   absl::StatusOr<std::vector<EventRecord>> Atomically(Work work) override;
+  ChangeSource* changes() override { return path_ == kInMemory ? nullptr : this; }
 
   absl::StatusOr<std::string> StoreId() override;
+  absl::StatusOr<int64_t> Epoch() override;
   absl::StatusOr<std::string> AttemptSecret() override;
   absl::StatusOr<std::vector<AgentQuarantine>> ListAgentQuarantines() override;
   absl::Status RenewLease(const LeaseRenewal& renewal) override;
@@ -94,6 +99,23 @@ class SqliteSweepStore final : public SweepStore {
     SqliteSweeps sweeps;
   };
 
+  // What records changes.
+  struct Capture {
+    ChangeSink sink;
+    std::unique_ptr<ChangeCapture> own;  // of the writing connection
+    std::unique_ptr<TokenCapture> tokens;
+    int64_t data_version = 0;  // changes when another connection writes
+  };
+
+  absl::Status BeginCapture(ChangeSink sink) override;
+  absl::StatusOr<bool> WasCaptured() override;
+  void EndCapture() override;
+  void CaptureOthers() override;
+  absl::StatusOr<UniqueFd> Snapshot(const std::function<void()>& at_moment) override;
+  // Passes on what was changed since the last call. An error ends the capture.
+  void PassChanges() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status TryPassChanges() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   SqliteSweepStore(std::unique_ptr<SqliteConnection> connection, SearchThreads search)
       : path_(connection->path()),
         most_rows_alone_(search.most_rows_alone),
@@ -114,6 +136,8 @@ class SqliteSweepStore final : public SweepStore {
   const int64_t most_rows_alone_;
   absl::Mutex mutex_;
   Session writer_ ABSL_GUARDED_BY(mutex_);
+  // Destroyed before `writer_`, whose connection it uses.
+  std::unique_ptr<Capture> capture_ ABSL_GUARDED_BY(mutex_);
   StretchSearch search_;
   absl::Mutex readers_mutex_;
   std::vector<std::unique_ptr<Session>> idle_readers_ ABSL_GUARDED_BY(readers_mutex_);

@@ -47,6 +47,10 @@ absl::StatusOr<std::string> SqliteSweeps::StoreId() {
   return connection_->QueryText("SELECT id FROM store");
 }
 
+absl::StatusOr<int64_t> SqliteSweeps::Epoch() {
+  return connection_->QueryInt("SELECT epoch FROM store");
+}
+
 absl::StatusOr<std::string> SqliteSweeps::AttemptSecret() {
   return connection_->QueryText("SELECT attempt_secret FROM store");
 }

@@ -20,6 +20,7 @@ class SqliteSweeps final : public SweepAccess {
   explicit SqliteSweeps(SqliteConnection* connection) : connection_(connection) {}
 
   absl::StatusOr<std::string> StoreId() override;
+  absl::StatusOr<int64_t> Epoch() override;
   absl::StatusOr<std::string> AttemptSecret() override;
   absl::StatusOr<std::vector<AgentQuarantine>> ListAgentQuarantines() override;
   absl::Status RenewLease(const LeaseRenewal& renewal) override;

@@ -154,8 +154,11 @@ absl::Status SqliteSweeps::StoreTransition(const TrialTransition& transition) {
         transition.sweep_id, transition.number, transition.to_state, *transition.measured,
         transition.told ? MeasurementSource::kTold : MeasurementSource::kRan));
   }
-  // The event is about the earlier of the two attempts: the later one comes next, or is over.
-  const int32_t attempt = std::min(transition.from_attempt, transition.to_attempt);
+  // The event is about the attempt that begins, or else about the earlier of the two: the later one
+  // comes next, or is over.
+  const int32_t attempt = transition.to_state == TrialState::kAssigned
+                              ? transition.to_attempt
+                              : std::min(transition.from_attempt, transition.to_attempt);
   return StoreEvent(EventRecord{0, transition.sweep_id, transition.number, attempt,
                                 transition.event_kind, transition.event_message,
                                 transition.event_data_json, transition.time, transition.actor})

@@ -22,6 +22,8 @@ class StoreLock {
   // the file can't be opened.
   static absl::StatusOr<StoreLock> Take(const std::string& path);
 
+  bool taken() const { return file_.is_open(); }
+
   // Returns FailedPrecondition if the path no longer leads to the locked file, because somebody
   // moved, replaced or deleted the file. The server would otherwise go on writing a file that
   // nobody opens again.

@@ -24,6 +24,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/text/string_view.h"
+#include "db/change_source.h"
 #include "db/measurement.h"
 #include "db/records.h"
 
@@ -99,6 +100,9 @@ class SweepReader {
 
   // Returns the identity of the stored data, which never changes.
   virtual absl::StatusOr<std::string> StoreId() = 0;
+  // Returns the epoch, from 1, which grows whenever a standby's copy of the store takes over
+  // (db/standby_copy.h).
+  virtual absl::StatusOr<int64_t> Epoch() = 0;
   // Returns the secret with which attempt tokens are made. It must never leave the server.
   virtual absl::StatusOr<std::string> AttemptSecret() = 0;
   // Lists the quarantine records of agents by name.
@@ -214,6 +218,9 @@ class SweepStore : public SweepAccess {
   // Runs Together() in a transaction of its own, isolated from other changes. Returns the events
   // that were stored, by sequence.
   virtual absl::StatusOr<std::vector<EventRecord>> Atomically(Work work) = 0;
+
+  // Returns the store's changes, for standbys; null if the store is not in a file.
+  virtual ChangeSource* changes() = 0;
 };
 
 }  // namespace meshwright::db

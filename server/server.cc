@@ -45,6 +45,14 @@ constexpr int kHandshakeTimeoutMs = 10'000;
 // The resource quota of all connections together, messages that have not arrived whole included.
 constexpr size_t kMostBytesInFlight = size_t{256} << 20;
 constexpr int32_t kMostHealthWatchers = 256;
+// Attempts of one trial that a first server may have given out and that its standby lacks.
+constexpr int64_t kMostUnknownAttempts = 100;
+constexpr int64_t kMostFirstAttempt = 1'000'000'000;
+
+// Attempts of different epochs have different numbers.
+int32_t FirstAttemptOf(int64_t epoch) {
+  return static_cast<int32_t>(std::min((epoch - 1) * kMostUnknownAttempts + 1, kMostFirstAttempt));
+}
 
 EventHub::Observer CountsEvents(Metrics* metrics) {
   if (metrics == nullptr) return {};
@@ -98,7 +106,12 @@ Server::Server(ServerOptions options)
       planner_service_(&dispatcher_, options_.host_cores, options_.recommend,
                        options_.monotonic_clock, options_.clock),
       sweeps_service_(&dispatcher_),
-      agents_service_(&dispatcher_) {}
+      agents_service_(&dispatcher_),
+      standby_service_(&dispatcher_,
+                       {.take_over = [this](const std::string& actor) { return TakeOver(actor); },
+                        .standing = [this] { return GetStanding(); },
+                        .version = options_.version,
+                        .clock = options_.clock}) {}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const StoreOpener& open,
                                                       ServerOptions options) {
@@ -111,6 +124,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const StoreOpener& open,
   RETURN_IF_ERROR(CheckLimitOptions(options.limits));
   std::unique_ptr<Server> server = absl::WrapUnique(new Server(std::move(options)));
   RETURN_IF_ERROR(server->Listen());
+  if (server->options_.standby) {
+    RETURN_IF_ERROR(server->BeginStandby(open));
+    return server;
+  }
   ASSIGN_OR_RETURN(std::unique_ptr<db::SweepStore> store, open());
   RETURN_IF_ERROR(server->Begin(std::move(store)));
   return server;
@@ -118,7 +135,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const StoreOpener& open,
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<db::SweepStore> store,
                                                       ServerOptions options) {
-  return Start([&store] { return std::move(store); }, std::move(options));
+  // Shared, since std::function copies its target.
+  auto opened = std::make_shared<std::unique_ptr<db::SweepStore>>(std::move(store));
+  return Start([opened] { return std::move(*opened); }, std::move(options));
 }
 
 std::shared_ptr<grpc::ServerCredentials> Server::Credentials() {
@@ -188,6 +207,7 @@ absl::Status Server::Listen() {
   builder.RegisterService(&planner_service_);
   builder.RegisterService(&sweeps_service_);
   builder.RegisterService(&agents_service_);
+  builder.RegisterService(&standby_service_);
   grpc_ = builder.BuildAndStart();
   if (grpc_ == nullptr) return absl::InternalError("gRPC could not start a server");
   SayServing(false);
@@ -234,15 +254,30 @@ absl::Status Server::ListenForHttp() {
 
 absl::Status Server::Begin(std::unique_ptr<db::SweepStore> store) {
   ASSIGN_OR_RETURN(std::string store_id, store->StoreId());
-  store_ = std::move(store);
+  ASSIGN_OR_RETURN(const int64_t epoch, store->Epoch());
+  {
+    absl::MutexLock lock(&standing_mutex_);
+    store_ = std::move(store);
+    authority_ = std::make_unique<Authority>(db::StoreIdentity{std::move(store_id), epoch},
+                                             [this](const absl::Status& status) { End(status); });
+    changes_ = std::make_unique<ChangeLog>(
+        store_->changes(),
+        ChangeLogOptions{.clock = options_.monotonic_clock, .log = options_.log});
+  }
   if (options_.tls) {
-    ASSIGN_OR_RETURN(tokens_, options_.open_tokens());
-    access_.Begin(tokens_.get());
+    ASSIGN_OR_RETURN(tokens_.emplace_back(), options_.open_tokens());
+    access_.Begin(tokens_.back().get());
     RETURN_IF_ERROR(WarnWhereNobodyCanCall());
+  }
+  EngineOptions engine_options = options_.engine;
+  engine_options.first_attempt = FirstAttemptOf(epoch);
+  std::function<void()> durable;
+  if (options_.standby_wait > absl::ZeroDuration()) {
+    durable = [this] { changes_->AwaitStandbys(options_.standby_wait); };
   }
   ASSIGN_OR_RETURN(engine_,
                    SweepEngine::Start(store_.get(), &hub_, options_.clock, options_.monotonic_clock,
-                                      options_.engine, options_.log));
+                                      engine_options, options_.log, std::move(durable)));
   sweeps_service_.Begin({.store = store_.get(),
                          .engine = engine_.get(),
                          .hub = &hub_,
@@ -252,19 +287,29 @@ absl::Status Server::Begin(std::unique_ptr<db::SweepStore> store) {
                          .heartbeat = options_.engine.heartbeat,
                          .host_cores = options_.host_cores,
                          .version = options_.version});
-  agents_service_.Begin(engine_.get(), std::move(store_id), options_.version, options_.clock);
+  agents_service_.Begin({.engine = engine_.get(),
+                         .authority = authority_.get(),
+                         .changes = changes_.get(),
+                         .missing = &missing_},
+                        options_.version, options_.clock);
+  standby_service_.Begin({.changes = changes_.get(),
+                          .authority = authority_.get(),
+                          .clock = options_.monotonic_clock,
+                          .log = options_.log});
   if (options_.metrics != nullptr) {
     options_.metrics->SetFigures([engine = engine_.get()] { return engine->Figures(); });
+    options_.metrics->SetStanding([this] { return GetStanding(); });
   }
   timer_ = std::thread([this] { RunTimer(); });
   dispatcher_.Open();
+  decides_.store(true);
   SayServing(true);
   return absl::OkStatus();
 }
 
 absl::Status Server::WarnWhereNobodyCanCall() {
   if (!options_.tls->client_ca.empty() || !options_.log) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::vector<db::TokenRecord> tokens, tokens_->List());
+  ASSIGN_OR_RETURN(const std::vector<db::TokenRecord> tokens, tokens_.back()->List());
   const auto counts = [now = options_.clock()](const db::TokenRecord& token) {
     return db::CheckCounts(token, now).ok();
   };
@@ -282,7 +327,7 @@ void Server::SayServing(bool serving) {
   health->SetServingStatus(serving);
   for (const char* const service :
        {v1::Planner::service_full_name(), v1::Sweeps::service_full_name(),
-        v1::Agents::service_full_name()}) {
+        v1::Agents::service_full_name(), v1::Standby::service_full_name()}) {
     health->SetServingStatus(service, serving);
   }
 }
@@ -293,7 +338,9 @@ void Server::RunTimer() {
   MonotonicTime next_heap = MonotonicTime::Always();
   std::unique_lock lock(timer_mutex_);
   while (!timer_wakes_.wait_for(lock, kTick, stopping)) {
-    engine_->Tick();
+    // A server that lost its right to decide lets no lease expire.
+    if (authority_->Check().ok()) engine_->Tick();
+    changes_->LookForOthers();
     const MonotonicTime now = options_.monotonic_clock();
     if (now >= next_heap) {
       next_heap = now + kHeapInterval;
@@ -331,9 +378,16 @@ void Server::StopGrpc() {
 
 void Server::Stop() {
   if (stopping_.exchange(true)) return;
+  // A takeover that goes on is over first, and no other one begins.
+  { absl::MutexLock lock(&take_over_mutex_); }
   // Load balancers hear of it before calls fail.
   if (grpc_ != nullptr) SayServing(false);
-  if (options_.metrics != nullptr) options_.metrics->SetFigures({});
+  if (options_.metrics != nullptr) {
+    options_.metrics->SetFigures({});
+    options_.metrics->SetStanding({});
+  }
+  StopFollowing();
+  if (changes_ != nullptr) changes_->Stop();
   hub_.NotifyAll();
   if (engine_ != nullptr) engine_->CloseAgents(ServerStops());
   searches_.Stop();

@@ -21,6 +21,8 @@ namespace {
 
 constexpr absl::Duration kPoll = absl::Milliseconds(50);  // how soon a stop is noticed
 constexpr absl::Duration kProgressEvery = absl::Milliseconds(200);
+// How long acknowledged results of an earlier process are kept for a standby.
+constexpr absl::Duration kMostKept = absl::Minutes(10);
 // The part of a lease reserved for ending workers, so that they are gone before the server
 // reassigns their trial.
 constexpr int64_t kShareToEnd = 10;
@@ -55,7 +57,7 @@ absl::Status CheckRegistered(const v1::Registered& registered, const std::string
 
 }  // namespace
 
-Agent::Agent(AgentOptions options) : options_(std::move(options)) {}
+Agent::Agent(AgentOptions options) : options_(std::move(options)), epochs_(options_.epochs_file) {}
 
 Agent::~Agent() {
   // Their threads push into the inbox, so they end before it.
@@ -70,6 +72,7 @@ void Agent::Log(LogLevel level, std::string message, LogFields about) const {
 
 absl::Status Agent::Run(const std::function<bool()>& stop) {
   ASSIGN_OR_RETURN(results_, ResultBox::Open(options_.result_folder));
+  results_->ForgetAfter(options_.clock() + kMostKept);
   trials_ = std::make_unique<TrialThreads>(
       options_.runners, options_.worker_path, options_.devices.slots,
       TrialThreads::Callbacks{
@@ -104,7 +107,7 @@ void Agent::Dial() {
   last_heartbeat_ = 0;
   sent_heartbeats_ = {{0, options_.clock()}};
   stream_ = std::make_unique<ServerStream>(
-      options_.server,
+      server(),
       [this, session](v1::ServerMessage m) {
         inbox_.Push(Received{session, std::move(m)});
       },
@@ -128,15 +131,7 @@ void Agent::Dial() {
   for (const wire::RunnerOffer& offer : options_.offers) {
     *out->add_runners() = wire::ToWire(offer);
   }
-  out->set_held_store_id(store_id_);
-  for (const Running& running : running_) {
-    if (running.store_id == store_id_) *out->add_held() = wire::ToWire(running.key);
-  }
-  for (const KeptResult& kept : results_->kept()) {
-    v1::KeptResult* entry = out->add_kept();
-    *entry->mutable_ref() = wire::ToWire(kept.key);
-    entry->set_store_id(kept.store_id);
-  }
+  AddHeld(*out);
   stream_->Send(message);
 }
 
@@ -155,6 +150,7 @@ void Agent::DoDue() {
     lease_ends_ = MonotonicTime::Never();
   }
   if (results_->has_unwritten() && now >= next_write_) WriteResults(now);
+  results_->Forget(now);
   if (stream_ == nullptr) {
     if (now >= next_dial_) Dial();
     return;
@@ -210,19 +206,25 @@ void Agent::On(const Received& event) {
 }
 
 void Agent::OnRegistered(const v1::Registered& registered) {
-  if (absl::Status status = CheckRegistered(registered, options_.server.address); !status.ok()) {
+  if (absl::Status status = CheckRegistered(registered, server().address); !status.ok()) {
     fatal_ = std::move(status);
+    return;
+  }
+  if (const absl::Status status = CheckEpoch(registered); !status.ok()) {
+    LeaveOldServer(status);
     return;
   }
   registered_ = true;
   failures_ = 0;
   said_unreachable_ = false;
   store_id_ = registered.store_id();
+  epoch_ = registered.epoch();
+  results_->KeepAgain(store_id_, epoch_);
   lease_ = UsableOf(absl::Seconds(registered.lease_s()));
   lease_ends_ = sent_heartbeats_.at(0) + lease_;
   heartbeat_ = absl::Seconds(registered.heartbeat_s());
   next_heartbeat_ = options_.clock() + heartbeat_;
-  Log(LogLevel::kInfo, absl::StrCat("connected to ", options_.server.address, " as ", options_.name,
+  Log(LogLevel::kInfo, absl::StrCat("connected to ", server().address, " as ", options_.name,
                                     " with ", options_.devices.count, " devices"));
   const std::vector<Running> all = running_;
   for (const Running& running : all) {
@@ -244,7 +246,6 @@ void Agent::On(const StreamEnded& event) {
   if (event.session != session_ || stream_ == nullptr) return;
   const absl::Status status = stream_->Finish();
   stream_.reset();
-  const MonotonicTime now = options_.clock();
   if (absl::IsInvalidArgument(status) || absl::IsUnimplemented(status) ||
       absl::IsAlreadyExists(status) || absl::IsUnauthenticated(status) ||
       absl::IsPermissionDenied(status)) {
@@ -258,11 +259,10 @@ void Agent::On(const StreamEnded& event) {
         absl::StrCat(registered_ ? "lost the server "
                      : waits     ? "can't register yet at the server "
                                  : "can't reach the server ",
-                     options_.server.address, " (", status.message(), "); keeps trying"),
+                     server().address, " (", status.message(), "); keeps trying"),
         {.code = absl::StatusCodeToString(status.code())});
   }
-  registered_ = false;
-  next_dial_ = now + BackoffDelay(++failures_, options_.uniform());
+  PlanDial(std::exchange(registered_, false));
 }
 
 void Agent::On(const Stepped& event) {

@@ -1,5 +1,6 @@
 // Agent owns devices, connects to a server, runs the trials assigned to it and delivers their
-// results.
+// results. It may have several servers, of which one decides and the others are its standbys. It
+// tries them in turn and stays with the one that registers it.
 //
 // Guarantees:
 // - A result is redelivered until the server that assigned its attempt acknowledges or refuses it.
@@ -9,6 +10,10 @@
 // - A trial's workers are killed when the agent's lease expires, when the server cancels the trial,
 //   when the server turns out to have another store, and when the agent stops. The lease runs from
 //   the last acknowledged heartbeat, whether or not the agent is connected.
+// - The agent leaves a server whose epoch is lower than one that it met of the same store
+//   (executor/agent/known_epochs.h), and tells each server of the epochs that it met.
+// - A result that a server with a standby acknowledged is delivered again to a server of a later
+//   epoch, for as long as that server asked to keep it.
 #pragma once
 
 #include <functional>
@@ -24,6 +29,7 @@
 #include "base/system/log.h"
 #include "base/system/monotonic_time.h"
 #include "executor/agent/inbox.h"
+#include "executor/agent/known_epochs.h"
 #include "executor/agent/result_box.h"
 #include "executor/agent/server_stream.h"
 #include "executor/agent/trial_threads.h"
@@ -37,7 +43,8 @@ namespace meshwright::agent {
 
 struct AgentOptions {
   ServerAccess server;
-  std::string name;      // unique among the server's agents
+  std::vector<ServerAccess> other_servers = {};  // tried in turn, after `server`
+  std::string name;                              // unique among the server's agents
   std::string instance;  // distinguishes this process from another one of the same name
   std::string identity;  // the same in every process of this agent; empty without a state folder
   std::string host;
@@ -49,6 +56,7 @@ struct AgentOptions {
   std::string worker_path;
   std::vector<wire::RunnerOffer> offers;  // the runners of the user's own frameworks
   std::string result_folder;  // for unacknowledged results; if empty, they stay in memory
+  std::string epochs_file;    // of the servers' epochs; if empty, they stay in memory
   TrialRunners runners;
   MonotonicClock clock = MonotonicNow;
   std::function<double()> uniform;  // random numbers from 0 to 1
@@ -101,6 +109,18 @@ class Agent {
   using Event = std::variant<Received, StreamEnded, Stepped, Measured, Ended>;
 
   void Dial();
+  // Fills in what the agent holds: attempts that run, and results.
+  void AddHeld(v1::Register& message) const;
+  // Returns the server that is connected or dialled next.
+  const ServerAccess& server() const;
+  // Chooses the server and the time of the next attempt to connect. `was_registered` says whether
+  // the stream that ended was in use.
+  void PlanDial(bool was_registered);
+  // Returns FailedPrecondition if a standby took over from this server. Otherwise remembers its
+  // epoch.
+  absl::Status CheckEpoch(const v1::Registered& registered);
+  // Ends the stream of a server that no longer decides.
+  void LeaveOldServer(const absl::Status& why);
   // Waits at most `timeout` for one event and handles it. Returns false if no event came.
   bool HandleNext(absl::Duration timeout);
   void On(const Received& event);
@@ -152,6 +172,9 @@ class Agent {
   int64_t session_ = 0;  // of stream_; events of earlier sessions are ignored
   bool registered_ = false;
   std::string store_id_;  // of the server that last registered this agent
+  int64_t epoch_ = 0;     // of the same server
+  KnownEpochs epochs_;
+  size_t server_ = 0;  // index of server(), in `server` and `other_servers`
   // Workers may run for this long after an acknowledged heartbeat.
   absl::Duration lease_ = absl::InfiniteDuration();
   absl::Duration heartbeat_ = absl::Seconds(1);

@@ -23,7 +23,11 @@ constexpr absl::Duration kLeaveWait = absl::Seconds(3);
 void Agent::OnAck(const v1::ResultAck& ack) {
   const absl::StatusOr<wire::AttemptKey> key = wire::FromWire(ack.ref());
   if (!key.ok()) return;
-  results_->Remove(store_id_, *key);
+  if (ack.accepted() && ack.keep_s() > 0.0) {
+    results_->Acknowledge(store_id_, *key, epoch_, options_.clock() + absl::Seconds(ack.keep_s()));
+  } else {
+    results_->Remove(store_id_, *key);
+  }
   if (!ack.accepted()) {
     LogFields about = wire::AboutAttempt(*key);
     about.code = absl::StatusCodeToString(static_cast<absl::StatusCode>(ack.code()));

@@ -13,8 +13,10 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "base/text/json_text.h"
 #include "nlohmann/json.hpp"
 
@@ -22,6 +24,9 @@ namespace meshwright::agent {
 namespace {
 
 constexpr char kTemporary[] = ".tmp";
+constexpr char kAcknowledged[] = ".stored";  // the epoch of the server follows
+// More than a server acknowledges while its standby is behind.
+constexpr size_t kMostAcknowledged = 1000;
 
 namespace fs = std::filesystem;
 
@@ -55,6 +60,16 @@ std::string FileNameOf(const std::string& name) {
 bool CanBeDelivered(const KeptResult& kept) {
   return IsStoreId(kept.store_id) && !kept.key.sweep.empty() && kept.key.trial > 0 &&
          kept.key.attempt > 0;
+}
+
+// Returns the epoch in the extension of an acknowledged result's file; nullopt for other files.
+std::optional<int64_t> EpochOf(absl::string_view extension) {
+  int64_t epoch = 0;
+  if (!absl::ConsumePrefix(&extension, kAcknowledged) || !absl::SimpleAtoi(extension, &epoch) ||
+      epoch <= 0) {
+    return std::nullopt;
+  }
+  return epoch;
 }
 
 std::optional<KeptResult> ReadKept(const fs::path& path) {
@@ -134,10 +149,13 @@ absl::StatusOr<ResultBox> ResultBox::Open(const std::string& folder) {
       std::error_code ignored;
       fs::remove(entry.path(), ignored);
     }
-    if (entry.path().extension() != ".json") continue;
-    if (std::optional<KeptResult> kept = ReadKept(entry.path())) {
-      box.kept_.push_back(*std::move(kept));
-    }
+    const std::string extension = entry.path().extension();
+    const std::optional<int64_t> epoch = EpochOf(extension);
+    if (extension != ".json" && !epoch) continue;
+    std::optional<KeptResult> kept = ReadKept(entry.path());
+    if (!kept) continue;
+    kept->acknowledged_epoch = epoch.value_or(0);
+    (epoch ? box.acknowledged_ : box.kept_).push_back(*std::move(kept));
   }
   return box;
 }
@@ -184,6 +202,64 @@ void ResultBox::Remove(const std::string& store_id, const wire::AttemptKey& key)
   const std::string path = PathOf(store_id, key);
   unwritten_.erase(path);
   unlink(path.c_str());
+}
+
+std::string ResultBox::PathOf(const KeptResult& acknowledged) const {
+  const std::string path = PathOf(acknowledged.store_id, acknowledged.key);
+  return absl::StrCat(absl::StripSuffix(path, ".json"), kAcknowledged,
+                      acknowledged.acknowledged_epoch);
+}
+
+void ResultBox::Acknowledge(const std::string& store_id, const wire::AttemptKey& key, int64_t epoch,
+                            MonotonicTime forget_time) {
+  const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const KeptResult& kept) {
+    return kept.store_id == store_id && kept.key == key;
+  });
+  if (found == kept_.end()) return;
+  KeptResult acknowledged = std::move(*found);
+  kept_.erase(found);
+  acknowledged.acknowledged_epoch = epoch;
+  acknowledged.forget_time = forget_time;
+  if (!folder_.empty()) {
+    const std::string path = PathOf(store_id, key);
+    unwritten_.erase(path);
+    // A result that has no file is remembered in memory only.
+    if (rename(path.c_str(), PathOf(acknowledged).c_str()) != 0) unlink(path.c_str());
+  }
+  acknowledged_.push_back(std::move(acknowledged));
+  if (acknowledged_.size() > kMostAcknowledged) DropAcknowledged(0);
+}
+
+void ResultBox::KeepAgain(const std::string& store_id, int64_t epoch) {
+  std::vector<KeptResult> others;
+  for (KeptResult& result : acknowledged_) {
+    if (result.store_id != store_id || result.acknowledged_epoch >= epoch) {
+      others.push_back(std::move(result));
+      continue;
+    }
+    const std::string before = PathOf(result);
+    result.acknowledged_epoch = 0;
+    if (!folder_.empty() && rename(before.c_str(), PathOf(store_id, result.key).c_str()) != 0) {
+      unwritten_.insert(PathOf(store_id, result.key));
+    }
+    kept_.push_back(std::move(result));
+  }
+  acknowledged_ = std::move(others);
+}
+
+void ResultBox::ForgetAfter(MonotonicTime forget_time) {
+  for (KeptResult& result : acknowledged_) {
+    result.forget_time = std::min(result.forget_time, forget_time);
+  }
+}
+
+void ResultBox::Forget(MonotonicTime now) {
+  while (!acknowledged_.empty() && acknowledged_.front().forget_time <= now) DropAcknowledged(0);
+}
+
+void ResultBox::DropAcknowledged(size_t index) {
+  if (!folder_.empty()) unlink(PathOf(acknowledged_[index]).c_str());
+  acknowledged_.erase(acknowledged_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
 }  // namespace meshwright::agent

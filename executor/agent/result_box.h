@@ -1,4 +1,5 @@
-// ResultBox keeps results that no server has acknowledged yet.
+// ResultBox keeps results that no server has acknowledged yet, and for a while acknowledged results
+// that a standby may lack.
 //
 // With a folder, Add() writes each result to a file and syncs the file and its directory entry. The
 // result then survives the agent's end and a power failure, and a later agent can deliver it to the
@@ -12,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/system/monotonic_time.h"
 #include "executor/trial/trial.h"
 #include "executor/wire/attempt_key.h"
 
@@ -26,6 +28,8 @@ struct KeptResult {
   wire::AttemptKey key;
   std::string token = {};  // of the attempt's assignment; empty in results kept by earlier releases
   trial::TrialResult result = {};
+  int64_t acknowledged_epoch = 0;  // of the server that acknowledged it; 0 if none did
+  MonotonicTime forget_time = MonotonicTime::Never();  // of an acknowledged result
 };
 
 class ResultBox {
@@ -47,16 +51,31 @@ class ResultBox {
   void Remove(const std::string& store_id, const wire::AttemptKey& key);
   const std::vector<KeptResult>& kept() const { return kept_; }
 
+  // Moves a kept result to acknowledged(), until `forget_time`. A later process finds it there too.
+  void Acknowledge(const std::string& store_id, const wire::AttemptKey& key, int64_t epoch,
+                   MonotonicTime forget_time);
+  // Moves the acknowledged results of earlier epochs of this store back to kept().
+  void KeepAgain(const std::string& store_id, int64_t epoch);
+  // Sets the time after which the acknowledged results that Open() read are forgotten.
+  void ForgetAfter(MonotonicTime forget_time);
+  // Forgets acknowledged results whose time has come.
+  void Forget(MonotonicTime now);
+  const std::vector<KeptResult>& acknowledged() const { return acknowledged_; }
+
  private:
   explicit ResultBox(std::string folder) : folder_(std::move(folder)) {}
   // Returns the path of the result's file. Even a malicious name gives a path inside the folder.
   std::string PathOf(const std::string& store_id, const wire::AttemptKey& key) const;
 
   absl::Status Write(const KeptResult& kept) const;
+  // Returns the path of an acknowledged result's file.
+  std::string PathOf(const KeptResult& acknowledged) const;
+  void DropAcknowledged(size_t index);
 
   std::string folder_;
   std::vector<KeptResult> kept_;
-  std::set<std::string> unwritten_;  // paths
+  std::vector<KeptResult> acknowledged_;  // oldest first
+  std::set<std::string> unwritten_;       // paths
 };
 
 }  // namespace meshwright::agent

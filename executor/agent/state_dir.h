@@ -27,6 +27,8 @@ class StateDir {
   const std::string& identity() const { return identity_; }
   // Returns the folder of undelivered results (executor/agent/result_box.h).
   std::string results() const { return folder_ + "/results"; }
+  // Returns the file of the servers' epochs (executor/agent/known_epochs.h).
+  std::string epochs() const { return folder_ + "/epochs"; }
   // Returns the folder in which commands run. First removes everything in it that an earlier
   // process left behind when it was killed. Returns Unavailable if the folder can't be made.
   absl::StatusOr<std::string> EmptyRuns() const;

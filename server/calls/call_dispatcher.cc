@@ -12,8 +12,16 @@ namespace meshwright::server {
 absl::Status CallDispatcher::CheckOpen() const {
   if (stopping_->load()) return ServerStops();
   if (open_.load()) return absl::OkStatus();
+  absl::MutexLock lock(&mutex_);
+  if (!why_closed_.ok()) return why_closed_;
   return absl::UnavailableError(
       "the server is opening its database and answers once that is done: try again");
+}
+
+void CallDispatcher::Close(const absl::Status& why) {
+  absl::MutexLock lock(&mutex_);
+  why_closed_ = why;
+  open_.store(false);
 }
 
 absl::Status CallDispatcher::Admit(const grpc::CallbackServerContext& context,
@@ -40,6 +48,11 @@ absl::StatusOr<std::string> CallDispatcher::ActorOf(
 absl::StatusOr<CallDispatcher::Pending> CallDispatcher::Enter(
     const grpc::CallbackServerContext& context, const google::protobuf::Message& request) const {
   RETURN_IF_ERROR(Admit(context, request));
+  return EnterAdmitted(context);
+}
+
+absl::StatusOr<CallDispatcher::Pending> CallDispatcher::EnterAdmitted(
+    const grpc::CallbackServerContext& context) const {
   ASSIGN_OR_RETURN(std::string caller, ActorOf(context));
   ASSIGN_OR_RETURN(std::unique_ptr<ConcurrencyLimit::Slot> slot, limits_->calls().Take(caller));
   return Pending{.caller = std::move(caller), .slot = std::move(slot)};
@@ -60,8 +73,21 @@ grpc::ServerUnaryReactor* CallDispatcher::Answer(grpc::CallbackServerContext* co
 grpc::ServerUnaryReactor* CallDispatcher::AnswerOnceStored(
     grpc::CallbackServerContext* context, const google::protobuf::Message& request,
     std::function<absl::Status()> work) const {
+  return AnswerBlocking(context, Enter(*context, request), std::move(work));
+}
+
+grpc::ServerUnaryReactor* CallDispatcher::AnswerEvenIfClosed(
+    grpc::CallbackServerContext* context, const google::protobuf::Message& request,
+    std::function<absl::Status()> work) const {
+  guard_->Received(context->peer(), static_cast<int64_t>(request.ByteSizeLong()));
+  if (stopping_->load()) return AnswerBlocking(context, ServerStops(), std::move(work));
+  return AnswerBlocking(context, EnterAdmitted(*context), std::move(work));
+}
+
+grpc::ServerUnaryReactor* CallDispatcher::AnswerBlocking(grpc::CallbackServerContext* context,
+                                                         absl::StatusOr<Pending> pending,
+                                                         std::function<absl::Status()> work) const {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  absl::StatusOr<Pending> pending = Enter(*context, request);
   if (!pending.ok()) {
     reactor->Finish(Reply(pending.status()));
     return reactor;

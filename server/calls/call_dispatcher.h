@@ -15,8 +15,10 @@
 #include <optional>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/server_callback.h"
@@ -46,8 +48,10 @@ class CallDispatcher {
 
   // Starts to admit calls.
   void Open() { open_.store(true); }
+  // Refuses calls with this status until Open(). REQUIRES: not OK.
+  void Close(const absl::Status& why);
 
-  // Returns Unavailable before Open() and once the server stops.
+  // Returns Unavailable before Open() and once the server stops, or the status of Close().
   absl::Status CheckOpen() const;
   // Tells the guard that the request arrived. Returns the errors of CheckOpen(), and
   // InvalidArgument if the request or one of its fields is too long.
@@ -79,6 +83,11 @@ class CallDispatcher {
                                              const google::protobuf::Message& request,
                                              std::function<absl::Status()> work) const;
 
+  // Answers as AnswerOnceStored() does, even before Open() and after Close().
+  grpc::ServerUnaryReactor* AnswerEvenIfClosed(grpc::CallbackServerContext* context,
+                                               const google::protobuf::Message& request,
+                                               std::function<absl::Status()> work) const;
+
   // Runs `search` on a search thread, and then calls `done` once. `done` gets what `search`
   // returned, or why `search` never began. The search is cancelled if the client is gone, if the
   // call's deadline has passed, if LimitOptions::max_search has passed, or if the server stops.
@@ -102,6 +111,11 @@ class CallDispatcher {
   };
   absl::StatusOr<Pending> Enter(const grpc::CallbackServerContext& context,
                                 const google::protobuf::Message& request) const;
+  absl::StatusOr<Pending> EnterAdmitted(const grpc::CallbackServerContext& context) const;
+  // Runs `work` on a thread that may block, and answers with its status.
+  grpc::ServerUnaryReactor* AnswerBlocking(grpc::CallbackServerContext* context,
+                                           absl::StatusOr<Pending> pending,
+                                           std::function<absl::Status()> work) const;
   // Does what Search() does, for a request that is already admitted.
   void SubmitSearch(grpc::CallbackServerContext* context, const std::string& caller,
                     SearchCall search, std::function<void(const absl::Status&)> done) const;
@@ -118,6 +132,8 @@ class CallDispatcher {
   Limits* const limits_;
   ConnectionGuard* const guard_;
   std::atomic<bool> open_{false};
+  mutable absl::Mutex mutex_;
+  absl::Status why_closed_ ABSL_GUARDED_BY(mutex_);  // OK until Close()
 };
 
 }  // namespace meshwright::server

@@ -37,6 +37,10 @@ constexpr MethodRole kMethodRoles[] = {
     {"/meshwright.v1.Agents/ListAgents", Needs::kViewer},
     {"/meshwright.v1.Agents/DrainAgent", Needs::kOperator},
     {"/meshwright.v1.Agents/ResumeAgent", Needs::kOperator},
+    // A standby gets the whole database: the secret of attempts and the hashes of tokens.
+    {"/meshwright.v1.Standby/Follow", Needs::kOperator},
+    {"/meshwright.v1.Standby/TakeOver", Needs::kOperator},
+    {"/meshwright.v1.Standby/GetStanding", Needs::kViewer},
     // Process supervisors have no credentials, and learn only whether this server serves.
     {"/grpc.health.v1.Health/Check", Needs::kNothing},
     {"/grpc.health.v1.Health/Watch", Needs::kNothing},

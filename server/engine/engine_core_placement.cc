@@ -151,6 +151,7 @@ GivenAttempt& EngineCore::Hold(ActiveSweep& sweep, ActiveTrial& trial,
   db::TrialTransition transition = TransitionOf({&sweep, &trial});
   transition.begins = !trial.has_begun;
   transition.to_state = db::TrialState::kAssigned;
+  transition.to_attempt = std::max(trial.attempt, options_.first_attempt);
   transition.reason = reason;
   transition.policy_version = kPlacementPolicyVersion;
   transition.agent = leader.agent;
@@ -163,6 +164,7 @@ GivenAttempt& EngineCore::Hold(ActiveSweep& sweep, ActiveTrial& trial,
       ToJson(
           wire::TrialPlaced{.layout = trial.layout, .agent = leader.agent, .expected_gain = gain})
           .dump();
+  trial.attempt = transition.to_attempt;
   output_.ops.emplace_back(std::move(transition));
   if (!trial.has_begun) sweep.Begin(trial);
   GivenAttempt& attempt = trial.given.emplace_back();

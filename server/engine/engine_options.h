@@ -24,6 +24,9 @@ struct EngineOptions {
   // Consecutive failures after which an agent is quarantined. An agent fails if it vanishes, or if
   // it reports an infrastructure or network fault.
   int32_t max_agent_failures = 3;
+  // No attempt is assigned with a lower number. After a takeover, agents may hold attempts that the
+  // first server gave out and the standby lacks; their numbers must not be given out again.
+  int32_t first_attempt = 1;
 };
 
 }  // namespace meshwright::server

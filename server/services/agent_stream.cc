@@ -27,6 +27,10 @@ constexpr int64_t kMostPort = 65535;
 // Each one costs the store two reads while all other calls wait.
 constexpr int64_t kMaxHeld = 2000;
 constexpr size_t kMaxClusterBytes = 64 << 10;
+// Agents tell of at most this many stores.
+constexpr int64_t kMaxEpochs = 64;
+// Far longer than a standby that follows is behind.
+constexpr absl::Duration kKeepAcknowledged = absl::Minutes(10);
 // Most messages that wait for the agent to read them: more than the answers to everything that it
 // may hold.
 constexpr size_t kMostUnread = 10'000;
@@ -84,14 +88,15 @@ absl::Status CheckCluster(const std::string& json) {
 // messages are then dropped.
 class AgentStream::Link final : public AgentLink {
  public:
-  Link(AgentStream* stream, const EngineOptions& options, std::string store_id)
-      : options_(options), store_id_(std::move(store_id)), stream_(stream) {}
+  Link(AgentStream* stream, const AgentParts& parts)
+      : parts_(parts), options_(parts.engine->options()), stream_(stream) {}
 
   void Welcome() override {
     v1::ServerMessage message;
     v1::Registered* registered = message.mutable_registered();
     registered->set_protocol(wire::kAgentProtocol);
-    registered->set_store_id(store_id_);
+    registered->set_store_id(parts_.authority->own().id);
+    registered->set_epoch(parts_.authority->own().epoch);
     registered->set_lease_s(absl::ToDoubleSeconds(options_.lease));
     registered->set_heartbeat_s(absl::ToDoubleSeconds(options_.heartbeat));
     Queue(std::move(message));
@@ -136,6 +141,9 @@ class AgentStream::Link final : public AgentLink {
     message.mutable_ack()->set_accepted(verdict.kind == FinishVerdict::Outcome::kStored);
     message.mutable_ack()->set_reason(verdict.reason);
     message.mutable_ack()->set_code(static_cast<int32_t>(verdict.code));
+    if (message.ack().accepted() && parts_.changes->HasStandbys()) {
+      message.mutable_ack()->set_keep_s(absl::ToDoubleSeconds(kKeepAcknowledged));
+    }
     Send(std::move(message));
   }
 
@@ -213,8 +221,8 @@ class AgentStream::Link final : public AgentLink {
     }
   }
 
+  const AgentParts parts_;
   const EngineOptions& options_;
-  const std::string store_id_;
   absl::Mutex mutex_;
   AgentStream* stream_ ABSL_GUARDED_BY(mutex_);
   std::deque<v1::ServerMessage> queue_ ABSL_GUARDED_BY(mutex_);
@@ -225,11 +233,11 @@ class AgentStream::Link final : public AgentLink {
   absl::Status reads_ ABSL_GUARDED_BY(mutex_);
 };
 
-AgentStream::AgentStream(SweepEngine* engine, std::string store_id, StreamLease lease)
-    : engine_(engine),
-      store_id_(std::move(store_id)),
+AgentStream::AgentStream(const AgentParts& parts, StreamLease lease)
+    : parts_(parts),
+      engine_(parts.engine),
       lease_(std::move(lease)),
-      link_(std::make_shared<Link>(this, engine->options(), store_id_)) {
+      link_(std::make_shared<Link>(this, parts)) {
   StartRead(&incoming_);
 }
 
@@ -259,12 +267,32 @@ void AgentStream::OnDone() {
 }
 
 std::vector<wire::AttemptKey> AgentStream::HeldOf(const v1::Register& message) const {
+  const db::StoreIdentity& own = parts_.authority->own();
   std::vector<wire::AttemptKey> held;
-  if (message.held_store_id() == store_id_) held = ReadHeld(message.held());
+  if (message.held_store_id() == own.id) held = ReadHeld(message.held());
   for (const v1::KeptResult& kept : message.kept()) {
-    if (kept.store_id() == store_id_) AddReadable(kept.ref(), held);
+    const absl::StatusOr<wire::AttemptKey> key = wire::FromWire(kept.ref());
+    if (kept.store_id() != own.id || !key.ok()) continue;
+    const int64_t epoch = kept.acknowledged_epoch();
+    // This server acknowledged it, or has it from the server that did.
+    if (epoch >= own.epoch || (epoch > 0 && engine_->HasResult(*key))) continue;
+    held.push_back(*key);
+    if (epoch == 0 || !parts_.missing->Add({*key, message.name(), epoch})) continue;
+    engine_->Log({.level = LogLevel::kWarning,
+                  .message = absl::StrCat("the server of epoch ", epoch,
+                                          " acknowledged a result of agent ", message.name(),
+                                          " that this store lacks; the agent delivers it again"),
+                  .about = wire::AboutAttempt(*key, message.name())});
   }
   return held;
+}
+
+absl::Status AgentStream::HearOfEpochs(const v1::Register& message) const {
+  RETURN_IF_ERROR(CheckRange("register.known_epochs", message.known_epochs_size(), 0, kMaxEpochs));
+  for (const v1::StoreEpoch& known : message.known_epochs()) {
+    RETURN_IF_ERROR(parts_.authority->Hear({known.store_id(), known.epoch()}, known.address()));
+  }
+  return parts_.authority->Check();
 }
 
 absl::Status AgentStream::CheckName(const std::string& name) const {
@@ -281,6 +309,7 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   RETURN_IF_ERROR(wire::CheckAgentProtocol(message.protocol(), message.version()));
   RETURN_IF_ERROR(WithField(CheckAgentName(message.name()), "register.name"));
   RETURN_IF_ERROR(CheckName(message.name()));
+  RETURN_IF_ERROR(HearOfEpochs(message));
   if (message.identity().size() > kMaxIdentity) {
     return FieldError("register.identity", message.identity().substr(0, kMaxIdentity),
                       "must have at most 64 characters");

@@ -12,16 +12,27 @@
 #include "absl/synchronization/mutex.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 #include "server/calls/stream_lease.h"
+#include "server/standby/authority.h"
+#include "server/standby/change_log.h"
+#include "server/standby/missing_results.h"
 #include "server/sweeps/agent_link.h"
 #include "server/sweeps/sweep_engine.h"
 
 namespace meshwright::server {
 
+// What all agents' streams share.
+struct AgentParts {
+  SweepEngine* engine = nullptr;
+  Authority* authority = nullptr;
+  ChangeLog* changes = nullptr;
+  MissingResults* missing = nullptr;
+};
+
 // Deletes itself when the stream is over.
 class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
  public:
-  // `engine` must outlive the stream.
-  AgentStream(SweepEngine* engine, std::string store_id, StreamLease lease);
+  // What `parts` points to must outlive the stream.
+  AgentStream(const AgentParts& parts, StreamLease lease);
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
@@ -37,11 +48,14 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::S
   // Returns PermissionDenied if `name` is not the name of the caller's agent.
   absl::Status CheckName(const std::string& name) const;
   void Finished(const v1::TrialFinished& message);
-  // Returns the attempts of this server's store that the agent says it holds.
+  // Returns the attempts of this server's store that the agent says it holds. Notes the results
+  // among them that a server of an earlier epoch acknowledged and that this store lacks.
   std::vector<wire::AttemptKey> HeldOf(const v1::Register& message) const;
+  // Returns FailedPrecondition if the agent met a server of a later epoch.
+  absl::Status HearOfEpochs(const v1::Register& message) const;
 
+  const AgentParts parts_;
   SweepEngine* const engine_;
-  const std::string store_id_;
   const StreamLease lease_;
   std::shared_ptr<Link> link_;
   std::string agent_;  // empty until the agent is registered

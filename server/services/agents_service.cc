@@ -6,7 +6,6 @@
 #include "executor/wire/message_codec.h"
 #include "executor/wire/wire.h"
 #include "server/calls/call_status.h"
-#include "server/services/agent_stream.h"
 
 namespace meshwright::server {
 namespace {
@@ -20,10 +19,10 @@ class RefusedStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1:
 
 }  // namespace
 
-void AgentsService::Begin(SweepEngine* engine, std::string store_id, std::string version,
+void AgentsService::Begin(const AgentParts& parts, std::string version,
                           std::function<absl::Time()> clock) {
-  engine_ = engine;
-  store_id_ = std::move(store_id);
+  parts_ = parts;
+  engine_ = parts.engine;
   version_ = std::move(version);
   clock_ = std::move(clock);
 }
@@ -34,7 +33,7 @@ grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* AgentsService::Con
   if (!status.ok()) return new RefusedStream(Reply(status));
   absl::StatusOr<StreamLease> lease = dispatcher_->LeaseAgentStream(*context);
   if (!lease.ok()) return new RefusedStream(Reply(lease.status()));
-  return new AgentStream(engine_, store_id_, *std::move(lease));
+  return new AgentStream(parts_, *std::move(lease));
 }
 
 grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext* context,

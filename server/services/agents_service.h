@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 #include "server/calls/call_dispatcher.h"
+#include "server/services/agent_stream.h"
 #include "server/sweeps/sweep_engine.h"
 
 namespace meshwright::server {
@@ -16,10 +17,9 @@ class AgentsService final : public v1::Agents::CallbackService {
  public:
   // `dispatcher` must outlive the service.
   explicit AgentsService(const CallDispatcher* dispatcher) : dispatcher_(dispatcher) {}
-  // `version` and `clock` are the server's. REQUIRES: called before calls are admitted; `engine`
-  // outlives the service.
-  void Begin(SweepEngine* engine, std::string store_id, std::string version,
-             std::function<absl::Time()> clock);
+  // `version` and `clock` are the server's. REQUIRES: called before calls are admitted; what
+  // `parts` points to outlives the service.
+  void Begin(const AgentParts& parts, std::string version, std::function<absl::Time()> clock);
 
   grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* Connect(
       grpc::CallbackServerContext* context) override;
@@ -36,8 +36,8 @@ class AgentsService final : public v1::Agents::CallbackService {
 
  private:
   const CallDispatcher* const dispatcher_;
+  AgentParts parts_;
   SweepEngine* engine_ = nullptr;
-  std::string store_id_;
   std::string version_;
   std::function<absl::Time()> clock_;
 };

@@ -16,10 +16,11 @@ const prometheus::Histogram::BucketBoundaries& CallBuckets() {
   return *kBuckets;
 }
 
-prometheus::ClientMetric Gauge(double value, const std::string& state) {
+prometheus::ClientMetric Gauge(double value, const std::string& state,
+                               const std::string& label = "state") {
   prometheus::ClientMetric metric;
   metric.gauge.value = value;
-  if (!state.empty()) metric.label.push_back({"state", state});
+  if (!state.empty()) metric.label.push_back({label, state});
   return metric;
 }
 
@@ -29,6 +30,33 @@ prometheus::MetricFamily GaugeFamily(const std::string& name, const std::string&
           .help = help,
           .type = prometheus::MetricType::Gauge,
           .metric = std::move(metrics)};
+}
+
+std::vector<prometheus::MetricFamily> FamiliesOf(const Standing& now) {
+  std::vector<StandbyLag> lags = now.standbys;
+  if (now.lag) lags.push_back(*now.lag);
+  std::vector<prometheus::MetricFamily> families = {
+      GaugeFamily("meshwright_epoch", "Epoch of the store",
+                  {Gauge(static_cast<double>(now.epoch), "")}),
+      GaugeFamily("meshwright_decides", "Whether the server decides and is no standby",
+                  {Gauge(now.is_standby ? 0.0 : 1.0, "")})};
+  if (lags.empty()) return families;
+  const auto add = [&](const std::string& name, const std::string& help, const auto& value_of) {
+    std::vector<prometheus::ClientMetric> gauges;
+    for (const StandbyLag& lag : lags) {
+      gauges.push_back(Gauge(static_cast<double>(value_of(lag)), lag.name, "standby"));
+    }
+    families.push_back(GaugeFamily("meshwright_standby_" + name, help, std::move(gauges)));
+  };
+  add("connected", "Whether the standby's stream is open",
+      [](const StandbyLag& lag) { return lag.connected ? 1 : 0; });
+  add("behind_transactions", "Transactions that the standby lacks",
+      [](const StandbyLag& lag) { return lag.transactions; });
+  add("behind_bytes", "Size of the transactions that the standby lacks",
+      [](const StandbyLag& lag) { return lag.bytes; });
+  add("behind_seconds", "Time since the standby lacked nothing",
+      [](const StandbyLag& lag) { return absl::ToDoubleSeconds(lag.time); });
+  return families;
 }
 
 class CallInterceptor final : public grpc::experimental::Interceptor {
@@ -82,6 +110,11 @@ class Metrics::Figures final : public prometheus::Collectable {
     figures_ = std::move(figures);
   }
 
+  void SetStanding(std::function<Standing()> standing) {
+    const absl::MutexLock lock(&mutex_);
+    standing_ = std::move(standing);
+  }
+
   std::vector<prometheus::MetricFamily> Collect() const override {
     std::vector<prometheus::MetricFamily> families = {
         GaugeFamily("process_open_fds", "File descriptors that are open",
@@ -89,10 +122,11 @@ class Metrics::Figures final : public prometheus::Collectable {
         GaugeFamily("process_max_fds", "File descriptors that may be open",
                     {Gauge(static_cast<double>(DescriptorLimit()), "")})};
     const absl::MutexLock lock(&mutex_);
-    if (!figures_) return families;
-    for (prometheus::MetricFamily& family : FamiliesOf(figures_())) {
-      families.push_back(std::move(family));
-    }
+    const auto add = [&families](std::vector<prometheus::MetricFamily> more) {
+      for (prometheus::MetricFamily& family : more) families.push_back(std::move(family));
+    };
+    if (figures_) add(FamiliesOf(figures_()));
+    if (standing_) add(server::FamiliesOf(standing_()));
     return families;
   }
 
@@ -113,6 +147,7 @@ class Metrics::Figures final : public prometheus::Collectable {
 
   mutable absl::Mutex mutex_;
   std::function<EngineFigures()> figures_ ABSL_GUARDED_BY(mutex_);
+  std::function<Standing()> standing_ ABSL_GUARDED_BY(mutex_);
 };
 
 Metrics::Metrics(MonotonicClock clock)
@@ -158,6 +193,10 @@ void Metrics::CountEvents(const std::vector<db::EventRecord>& events) {
 
 void Metrics::SetFigures(std::function<EngineFigures()> figures) {
   figures_->Set(std::move(figures));
+}
+
+void Metrics::SetStanding(std::function<Standing()> standing) {
+  figures_->SetStanding(std::move(standing));
 }
 
 std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> Metrics::Interceptors() {

@@ -8,6 +8,12 @@
 //   meshwright_trials{state}               pending or held trials of sweeps that have not ended
 //   meshwright_sweeps                      sweeps that have not ended
 //   meshwright_store_up                    1, or 0 while the store can't be written
+//   meshwright_epoch                       epoch of the store; 0 while a standby has no copy
+//   meshwright_decides                     1, or 0 for a standby
+//   meshwright_standby_connected{standby}  1, or 0 while a standby's stream is broken
+//   meshwright_standby_behind_transactions{standby}  what standbys lack, on both servers
+//   meshwright_standby_behind_bytes{standby}
+//   meshwright_standby_behind_seconds{standby}       time since the standby lacked nothing
 //   process_open_fds, process_max_fds      file descriptors, under Prometheus' common names
 //
 // All functions may be called from any thread.
@@ -31,6 +37,7 @@
 #include "prometheus/histogram.h"
 #include "prometheus/registry.h"
 #include "server/engine/engine_figures.h"
+#include "server/standby/standing.h"
 
 namespace meshwright::server {
 
@@ -46,6 +53,8 @@ class Metrics {
   // Sets the function that each scrape calls for the engine's figures. An empty function means that
   // there is no engine.
   void SetFigures(std::function<EngineFigures()> figures);
+  // Sets, in the same way, the function for who decides and who follows.
+  void SetStanding(std::function<Standing()> standing);
 
   // Returns interceptors that count every call of a server and time its unary calls. REQUIRES: the
   // metrics outlive the server that gets the interceptors.

@@ -1,5 +1,6 @@
 #include "server/sweeps/group_writer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -106,6 +107,9 @@ void GroupWriter::StoreGroup(Group group) {
     events = TryGroup(group, statuses);
   }
   if (events.ok()) {
+    const bool stores =
+        std::any_of(group.begin(), group.end(), [](const Job& job) { return bool{job.store}; });
+    if (stores && hooks_.durable) hooks_.durable();
     if (!events->empty()) hooks_.events(*std::move(events));
     if (std::exchange(failing_, false)) hooks_.back();
   } else {

@@ -35,6 +35,9 @@ class GroupWriter {
     std::function<void(const absl::Status&)> stored;
   };
   struct Hooks {
+    // Called once a group with changes is durable, before all else. It may block for a short time,
+    // in which nothing else is stored. May be empty.
+    std::function<void()> durable = {};
     // Gets the events of a group that was just stored. Runs before the jobs' `stored`.
     std::function<void(std::vector<db::EventRecord>)> events;
     // Called on the writer's thread when the store can no longer be written.

@@ -43,7 +43,8 @@ absl::Status HasEndedAlready(const db::SweepRecord& sweep, absl::string_view ver
 }  // namespace
 
 SweepEngine::SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock,
-                         MonotonicClock monotonic_clock, EngineOptions options, LogFunction log)
+                         MonotonicClock monotonic_clock, EngineOptions options, LogFunction log,
+                         std::function<void()> durable)
     : store_(store),
       hub_(hub),
       clock_(std::move(clock)),
@@ -52,7 +53,8 @@ SweepEngine::SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock,
       log_(std::move(log)),
       core_(options),
       writer_(store,
-              {.events =
+              {.durable = std::move(durable),
+               .events =
                    [hub](std::vector<db::EventRecord> events) { hub->Publish(std::move(events)); },
                .failed =
                    [this](const absl::Status& status) {
@@ -73,13 +75,12 @@ SweepEngine::~SweepEngine() {
   writer_.Stop();
 }
 
-absl::StatusOr<std::unique_ptr<SweepEngine>> SweepEngine::Start(db::SweepStore* store,
-                                                                EventHub* hub, Clock clock,
-                                                                MonotonicClock monotonic_clock,
-                                                                EngineOptions options,
-                                                                LogFunction log) {
-  auto engine = absl::WrapUnique(new SweepEngine(
-      store, hub, std::move(clock), std::move(monotonic_clock), options, std::move(log)));
+absl::StatusOr<std::unique_ptr<SweepEngine>> SweepEngine::Start(
+    db::SweepStore* store, EventHub* hub, Clock clock, MonotonicClock monotonic_clock,
+    EngineOptions options, LogFunction log, std::function<void()> durable) {
+  auto engine =
+      absl::WrapUnique(new SweepEngine(store, hub, std::move(clock), std::move(monotonic_clock),
+                                       options, std::move(log), std::move(durable)));
   ASSIGN_OR_RETURN(const std::string secret, store->AttemptSecret());
   ASSIGN_OR_RETURN(AttemptTokens tokens, AttemptTokens::Make(secret));
   engine->tokens_ = std::make_shared<const AttemptTokens>(std::move(tokens));

@@ -64,11 +64,13 @@ struct AskedTrial {
 class SweepEngine {
  public:
   // Loads the sweeps that have not ended. `store` and `hub` must outlive the engine; `log` may be
-  // empty.
+  // empty. `durable` runs whenever something was stored, before anybody hears of it; it may be
+  // empty and may block for a short time.
   static absl::StatusOr<std::unique_ptr<SweepEngine>> Start(db::SweepStore* store, EventHub* hub,
                                                             Clock clock,
                                                             MonotonicClock monotonic_clock,
-                                                            EngineOptions options, LogFunction log);
+                                                            EngineOptions options, LogFunction log,
+                                                            std::function<void()> durable = {});
   ~SweepEngine();
 
   // Create, Cancel, Delete and Import return once the change is stored. They return Unavailable if
@@ -121,6 +123,8 @@ class SweepEngine {
                                         absl::Duration lease);
   absl::Status GiveBack(const wire::AttemptKey& key, const std::string& token,
                         const std::string& actor);
+  // Returns whether the store has the result of this attempt. Reads the store.
+  bool HasResult(const wire::AttemptKey& key);
   // Returns the agents that are connected, by name, and then those that were lost.
   std::vector<AgentStatus> ListAgents();
   EngineFigures Figures();
@@ -150,7 +154,7 @@ class SweepEngine {
   };
 
   SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock, MonotonicClock monotonic_clock,
-              EngineOptions options, LogFunction log);
+              EngineOptions options, LogFunction log, std::function<void()> durable);
 
   // Returns a core with every sweep in the store that has not ended.
   absl::StatusOr<EngineCore> LoadCore() const;

@@ -54,6 +54,13 @@ absl::StatusOr<std::optional<StepWork>> SweepEngine::WorkOf(const TrialPlace& pl
   return work;
 }
 
+bool SweepEngine::HasResult(const wire::AttemptKey& key) {
+  const absl::StatusOr<db::SweepRecord> sweep = store_->GetSweep(key.sweep);
+  if (!sweep.ok()) return false;
+  const absl::StatusOr<db::TrialRecord> trial = store_->GetTrial(sweep->id, key.trial);
+  return trial.ok() && trial->measured && trial->attempt == key.attempt;
+}
+
 void SweepEngine::Finish(const std::string& agent, const wire::AttemptKey& key,
                          const std::string& token, const trial::TrialResult& result,
                          FinishDone done) {

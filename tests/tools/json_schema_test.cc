@@ -196,6 +196,7 @@ TEST_F(SweepSchemaTest, DescribesSweepsTheirTrialsEventsAndAgents) {
   EXPECT_EQ(refused.exit_code, kExitBadInput);
   EXPECT_THAT(refused.err, testing::HasSubstr("--where"));
   ExpectDescribedThere("list_agents", {"agents", "list"});
+  ExpectDescribedThere("standby_show", {"standby", "show"});
   ExpectDescribedThere("agents_drain", {"agents", "drain", "a"});
   ExpectDescribedThere("agents_drain", {"agents", "resume", "a"});
   const std::string db = folder_ + "/sweeps.db";

@@ -11,6 +11,7 @@
 
 #include "meshwright/v1/agents.pb.h"
 #include "meshwright/v1/planner.pb.h"
+#include "meshwright/v1/standby.pb.h"
 #include "meshwright/v1/sweeps.pb.h"
 #include "planner/interchange/export_fields.h"
 #include "planner/interchange/import_fields.h"
@@ -18,6 +19,7 @@
 #include "tests/executor/wire/message_names.h"
 #include "tools/cli/common/agent_fields.h"
 #include "tools/cli/plan/answer_text.h"
+#include "tools/cli/standby/standby_fields.h"
 #include "tools/cli/sweep/history_fields.h"
 #include "tools/cli/sweep/plan_fields.h"
 #include "tools/cli/sweep/sweep_fields.h"
@@ -84,6 +86,8 @@ TEST(WireNames, AreThoseOfTheJson) {
   ExpectSameFields<ImportedRunText, v1::ImportedRun>(&others);
   ExpectSameFields<ImportedFileText, v1::ImportMeasurementsResponse>(&others);
   ExpectSameFields<AgentText, v1::Agent>(&others);
+  ExpectSameFields<StandingText, v1::GetStandingResponse>(&others);
+  ExpectSameFields<TakenOverText, v1::TakeOverResponse>(&others);
   EXPECT_EQ(others, FieldsOf(kOtherForms));
   EXPECT_EQ(wire::NamesVisitor::Renamed(), FieldsOf(kOtherNames));
 }

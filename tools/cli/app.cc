@@ -85,7 +85,7 @@ struct TopCommand {
   void (*add)(CLI::App& app, CommandContext& context);
 };
 
-constexpr std::array<TopCommand, 26> kTopCommands = {{
+constexpr std::array<TopCommand, 27> kTopCommands = {{
     {"recommend", AddRecommendCommand},
     {"estimate", AddEstimateCommand},
     {"compare", AddCompareCommand},
@@ -108,6 +108,7 @@ constexpr std::array<TopCommand, 26> kTopCommands = {{
     {"ui", AddUiCommand},
     {"agent", AddAgentCommand},
     {"agents", AddAgentsCommand},
+    {"standby", AddStandbyCommand},
     {"db", AddDbCommand},
     {"doctor", AddDoctorCommand},
     {"token", AddTokenCommand},

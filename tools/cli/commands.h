@@ -55,6 +55,8 @@ void AddUiCommand(CLI::App& app, CommandContext& context);
 void AddAgentCommand(CLI::App& app, CommandContext& context);
 // Lists a server's agents, sets which of them get trials, and starts agents on a cluster's nodes.
 void AddAgentsCommand(CLI::App& app, CommandContext& context);
+// Shows who decides about a store and who follows, and lets a standby take over.
+void AddStandbyCommand(CLI::App& app, CommandContext& context);
 // Maintains a server's database file.
 void AddDbCommand(CLI::App& app, CommandContext& context);
 // Checks whether this machine can run trials and reach its server.

@@ -60,6 +60,11 @@ class AgentSessionTest : public testing::Test {
                   const wire::DeviceSet& devices = {planner::DeviceKind::kCpu, 1}) {
     AgentOptions options;
     options.server.address = server_.address();
+    for (const std::string& address : other_servers_) {
+      options.other_servers.push_back(options.server);
+      options.other_servers.back().address = address;
+    }
+    options.epochs_file = epochs_file_;
     options.name = "a";
     options.instance = "i";
     options.host = "h";
@@ -109,7 +114,9 @@ class AgentSessionTest : public testing::Test {
   }
 
   std::string folder_;
-  std::vector<wire::RunnerOffer> offers_;  // of the agent that StartAgent() starts
+  std::vector<std::string> other_servers_;  // of the agent that StartAgent() starts
+  std::string epochs_file_;                 // likewise
+  std::vector<wire::RunnerOffer> offers_;   // of the agent that StartAgent() starts
   Inbox<int32_t> begun_;
   FakeServer server_;
   std::atomic<bool> stop_{false};

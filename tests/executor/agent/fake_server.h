@@ -33,11 +33,12 @@ class FakeServer final : public v1::Agents::Service {
 
   // Answers the agent's first message and returns it.
   v1::Register Register(const std::string& store_id, int32_t protocol = wire::kAgentProtocol,
-                        double lease_s = 30.0) {
+                        double lease_s = 30.0, int64_t epoch = 1) {
     v1::Register message = Next(v1::AgentMessage::kRegister).register_();
     v1::ServerMessage answer;
     answer.mutable_registered()->set_protocol(protocol);
     answer.mutable_registered()->set_store_id(store_id);
+    answer.mutable_registered()->set_epoch(epoch);
     answer.mutable_registered()->set_lease_s(lease_s);
     answer.mutable_registered()->set_heartbeat_s(0.05);
     Send(answer);
@@ -82,8 +83,9 @@ class FakeServer final : public v1::Agents::Service {
     message.mutable_heartbeat_ack()->set_number(number);
     Send(message);
   }
-  void Acknowledge(const v1::AttemptRef& ref) {
+  void Acknowledge(const v1::AttemptRef& ref, double keep_s = 0.0) {
     v1::ServerMessage message;
+    message.mutable_ack()->set_keep_s(keep_s);
     *message.mutable_ack()->mutable_ref() = ref;
     message.mutable_ack()->set_accepted(true);
     Send(message);

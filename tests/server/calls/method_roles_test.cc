@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "meshwright/v1/agents.pb.h"
 #include "meshwright/v1/planner.pb.h"
+#include "meshwright/v1/standby.pb.h"
 #include "meshwright/v1/sweeps.pb.h"
 
 namespace meshwright::server {
@@ -20,7 +21,7 @@ std::set<std::string> OwnMethods() {
   std::set<std::string> paths;
   for (const FileDescriptor* file :
        {v1::AgentMessage::descriptor()->file(), v1::AskRequest::descriptor()->file(),
-        v1::SweepEvent::descriptor()->file()}) {
+        v1::SweepEvent::descriptor()->file(), v1::FollowRequest::descriptor()->file()}) {
     for (int i = 0; i < file->service_count(); ++i) {
       const google::protobuf::ServiceDescriptor& service = *file->service(i);
       for (int j = 0; j < service.method_count(); ++j) {

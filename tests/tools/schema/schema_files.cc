@@ -12,6 +12,7 @@
 #include "tools/cli/db/db_fields.h"
 #include "tools/cli/doctor/finding_fields.h"
 #include "tools/cli/plan/preset_fields.h"
+#include "tools/cli/standby/standby_fields.h"
 #include "tools/cli/sweep/ask_fields.h"
 #include "tools/cli/token/token_fields.h"
 #include "tools/cli/trial/trial_fields.h"
@@ -136,6 +137,8 @@ void AddOthers(FilesWriter& files) {
   files.Add<PresetListText>("list", "meshwright list models|clusters|profiles --format json");
   files.Add<AgentListText>("list_agents", "meshwright list agents --format json");
   files.Add<DecidedText>("agents_drain", "meshwright agents drain and agents resume --format json");
+  files.Add<StandingText>("standby_show", "meshwright standby show --format json");
+  files.Add<TakenOverText>("standby_take_over", "meshwright standby take-over --format json");
   files.AddCommand<planner::ScheduleAnswer>("schedule");
   files.AddCommand<planner::ExportAnswer>("export");
   files.AddCommand<planner::ImportAnswer>("import");

@@ -75,7 +75,10 @@ std::string BenchmarkDir(const AgentFlags& flags) {
 
 absl::StatusOr<agent::AgentOptions> ReadOptions(const AgentFlags& flags, CommandContext& context) {
   agent::AgentOptions options;
-  ASSIGN_OR_RETURN(options.server, flags.server.Read());
+  ASSIGN_OR_RETURN(std::vector<ServerAccess> servers, flags.server.ReadAll());
+  options.server = std::move(servers.front());
+  servers.erase(servers.begin());
+  options.other_servers = std::move(servers);
   // Workers inherit the environment, and have no use for the agent's token.
   unsetenv(kTokenVariable);
   if (flags.memory_limit_gib) {
@@ -331,6 +334,7 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
     ASSIGN_OR_RETURN(command_host.work_folder, state->EmptyRuns());
     options.identity = state->identity();
     options.result_folder = state->results();
+    options.epochs_file = state->epochs();
   }
   options.cluster_json = ClusterOfDevices(flags, options, stop, context);
   options.instance = absl::StrCat(getpid(), "-", entropy());
@@ -352,7 +356,8 @@ void AddAgentCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<AgentFlags>();
   CLI::App* command =
       app.add_subcommand("agent", "Run trials of a server's sweeps on this machine");
-  flags->server.Add(*command, "Server to work for", context, kDefaultServer);
+  flags->server.Add(*command, "Server to work for; its standbys follow it in the list", context,
+                    kDefaultServer);
   command->add_option("--devices", flags->devices, "Ranks on this processor, or every GPU")
       ->required()
       ->option_text("cpu:N|cuda");

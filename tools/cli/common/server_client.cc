@@ -7,6 +7,7 @@
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
 #include "grpcpp/create_channel.h"
+#include "meshwright/v1/standby.grpc.pb.h"
 #include "proto/rpc_status.h"
 #include "proto/server_access.h"
 #include "tools/cli/common/peer_texts.h"
@@ -20,7 +21,7 @@ constexpr std::chrono::seconds kCallTimeout(120);
 constexpr int kUnlimited = -1;  // a page of measured trials exceeds gRPC's 4 MiB
 
 // A failed TLS handshake does not tell which end refused the other.
-absl::Status NoServer(const ServerAccess& access) {
+absl::Status NoServer(const ServerAccess& access, const std::string& addresses) {
   const absl::string_view how =
       access.has_tls() ? " over TLS: start one with `meshwright serve --tls-cert FILE --tls-key "
                          "FILE`, or check that --tls-ca holds the CA of its certificate, that the "
@@ -28,15 +29,12 @@ absl::Status NoServer(const ServerAccess& access) {
                          "CA of --tls-cert"
                        : " in plain text: start one with `meshwright serve`, or name another with "
                          "--server; one with TLS takes --tls-ca";
-  return WithField(
-      absl::UnavailableError(absl::StrCat("no server answers at ", access.address, how)), "server");
+  return WithField(absl::UnavailableError(absl::StrCat("no server answers at ", addresses, how)),
+                   "server");
 }
 
-}  // namespace
-
-absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const ServerFlags& server) {
-  ASSIGN_OR_RETURN(const ServerAccess access, server.Read());
-  QuietGrpcLog();
+// Returns null if no server answers.
+std::shared_ptr<grpc::Channel> Dial(const ServerAccess& access) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kUnlimited);
   std::shared_ptr<grpc::Channel> channel = grpc::experimental::CreateCustomChannelWithInterceptors(
@@ -48,8 +46,36 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const ServerFlags& serv
     if (!channel->WaitForStateChange(state, deadline)) break;
     state = channel->GetState(/*try_to_connect=*/true);
   }
-  if (state == GRPC_CHANNEL_READY) return channel;
-  return NoServer(access);
+  return state == GRPC_CHANNEL_READY ? channel : nullptr;
+}
+
+// Returns false for a standby, and for a server that stops or has not opened its database.
+bool Decides(const std::shared_ptr<grpc::Channel>& channel) {
+  const std::unique_ptr<v1::Standby::Stub> stub = v1::Standby::NewStub(channel);
+  grpc::ClientContext call;
+  call.set_deadline(std::chrono::system_clock::now() + kConnectTimeout);
+  v1::GetStandingResponse standing;
+  const grpc::Status status = stub->GetStanding(&call, {}, &standing);
+  // A server that refuses this call decides about the next one.
+  if (status.ok()) return !standing.is_standby();
+  return status.error_code() != grpc::StatusCode::UNAVAILABLE &&
+         status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const ServerFlags& server) {
+  ASSIGN_OR_RETURN(const std::vector<ServerAccess> servers, server.ReadAll());
+  QuietGrpcLog();
+  std::shared_ptr<grpc::Channel> answers;
+  for (const ServerAccess& access : servers) {
+    std::shared_ptr<grpc::Channel> channel = Dial(access);
+    if (channel == nullptr) continue;
+    if (servers.size() == 1 || Decides(channel)) return channel;
+    if (answers == nullptr) answers = std::move(channel);
+  }
+  if (answers != nullptr) return answers;
+  return NoServer(servers.front(), server.address());
 }
 
 void SetDeadline(grpc::ClientContext& context) {

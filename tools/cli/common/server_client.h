@@ -13,9 +13,11 @@
 
 namespace meshwright::cli {
 
-// Connects to the server. Returns InvalidArgument, which names the flag, if the value of a flag is
-// wrong. Returns Unavailable, with a message for people, if no server answers at the address over
-// TLS or in plain text, as the flags say.
+// Connects to the server. Of several, connects to the first that decides: the others are its
+// standbys or are gone. If none decides, connects to the first that answers. Returns
+// InvalidArgument, which names the flag, if the value of a flag is wrong. Returns Unavailable, with
+// a message for people, if no server answers at the address over TLS or in plain text, as the flags
+// say.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const ServerFlags& server);
 
 // Sets a call's deadline to two minutes. Calls that may search for longer report their progress and

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "base/system/host_port.h"
 #include "base/text/field_error.h"
 #include "base/text/status_macros.h"
@@ -15,8 +16,8 @@
 
 namespace meshwright::cli {
 
-std::vector<CLI::Option*> ServerFlags::AddNamed(CLI::App& app, const std::string& prefix,
-                                                const std::string& whose,
+std::vector<CLI::Option*> ServerFlags::AddNamed(CLI::App& app, const std::string& server,
+                                                const std::string& prefix, const std::string& whose,
                                                 const std::string& description,
                                                 const CommandContext& context) {
   context_ = &context;
@@ -26,8 +27,7 @@ std::vector<CLI::Option*> ServerFlags::AddNamed(CLI::App& app, const std::string
         ->option_text("FILE");
   };
   std::vector<CLI::Option*> options = {
-      app.add_option(absl::StrCat("--", prefix, "server"), address_, description)
-          ->option_text("HOST:PORT"),
+      app.add_option(server, address_, description)->option_text("HOST:PORT[,...]"),
       add_file("tls-ca", ca_file_,
                "Reach the server over TLS; CA certificates to check the server's against"),
       add_file("tls-cert", certificate_file_,
@@ -43,14 +43,32 @@ std::vector<CLI::Option*> ServerFlags::AddNamed(CLI::App& app, const std::string
 void ServerFlags::Add(CLI::App& app, const std::string& description, const CommandContext& context,
                       const std::string& default_address) {
   address_ = default_address;
-  const std::vector<CLI::Option*> options = AddNamed(app, "", "", description, context);
+  const std::vector<CLI::Option*> options = AddNamed(app, "--server", "", "", description, context);
   if (!default_address.empty()) options.front()->capture_default_str();
   for (CLI::Option* option : options) option->group(command_line::kCommonFlags);
 }
 
 std::vector<CLI::Option*> ServerFlags::AddForAgents(CLI::App& app, const std::string& description,
                                                     const CommandContext& context) {
-  return AddNamed(app, "agent-", "Agents: ", description, context);
+  return AddNamed(app, "--agent-server", "agent-", "Agents: ", description, context);
+}
+
+std::vector<CLI::Option*> ServerFlags::AddForStandby(CLI::App& app, const CommandContext& context) {
+  return AddNamed(app, "--standby-of", "standby-", "Standby: ",
+                  "Follow this server as its standby, until `meshwright standby take-over`; "
+                  "--db is the copy",
+                  context);
+}
+
+std::vector<std::string> ServerFlags::addresses() const { return absl::StrSplit(address_, ','); }
+
+absl::Status ServerFlags::CheckAddresses() const {
+  for (const std::string& address : addresses()) {
+    if (const absl::Status status = ParseHostPort(address).status(); !status.ok()) {
+      return FieldError("server", address, std::string(status.message()));
+    }
+  }
+  return absl::OkStatus();
 }
 
 ServerFlags ServerFlags::At(std::string address) const {
@@ -97,11 +115,20 @@ absl::StatusOr<std::string> ServerFlags::Token() const {
   return ReadTokenFile("token_file", token_file_);
 }
 
-absl::StatusOr<ServerAccess> ServerFlags::Read() const {
-  if (const absl::Status status = ParseHostPort(address_).status(); !status.ok()) {
-    return FieldError("server", address_, std::string(status.message()));
+absl::StatusOr<std::vector<ServerAccess>> ServerFlags::ReadAll() const {
+  ASSIGN_OR_RETURN(const ServerAccess first, Read());
+  std::vector<ServerAccess> servers;
+  for (const std::string& address : addresses()) {
+    servers.push_back(first);
+    servers.back().address = address;
   }
-  ServerAccess access{.address = address_, .ca = {}, .certificate = {}, .key = {}, .token = {}};
+  return servers;
+}
+
+absl::StatusOr<ServerAccess> ServerFlags::Read() const {
+  RETURN_IF_ERROR(CheckAddresses());
+  ServerAccess access{
+      .address = addresses().front(), .ca = {}, .certificate = {}, .key = {}, .token = {}};
   ASSIGN_OR_RETURN(access.token, Token());
   if (ca_file_.empty()) {
     constexpr absl::string_view kNeedsTls =

@@ -1,5 +1,8 @@
 // ServerFlags holds --server and its connection flags: --tls-ca, --tls-cert, --tls-key,
 // --token-file.
+//
+// --server may list several addresses, separated by commas: those of a server and of its standbys.
+// They are tried in turn, with the same files.
 #pragma once
 
 #include <string>
@@ -38,8 +41,13 @@ class ServerFlags {
   std::vector<CLI::Option*> AddForAgents(CLI::App& app, const std::string& description,
                                          const CommandContext& context);
 
-  // Returns HOST:PORT; empty if no server is named.
+  // Adds and returns --standby-of, --standby-tls-ca and so on, for a standby that follows a server.
+  std::vector<CLI::Option*> AddForStandby(CLI::App& app, const CommandContext& context);
+
+  // Returns the text of --server: HOST:PORT or a list; empty if no server is named.
   const std::string& address() const { return address_; }
+  // Returns each HOST:PORT of the list.
+  std::vector<std::string> addresses() const;
   bool empty() const { return address_.empty(); }
   // Returns these flags, with the address kDefaultServer if no server is named.
   ServerFlags OrDefault() const;
@@ -54,15 +62,21 @@ class ServerFlags {
   std::vector<std::string> ToWords() const;
   std::string ToText() const;
 
-  // Reads the files and returns how to reach the server. Returns InvalidArgument, which names the
-  // flag, if the value of a flag is wrong.
+  // Returns InvalidArgument unless --server is a list of HOST:PORT.
+  absl::Status CheckAddresses() const;
+
+  // Reads the files and returns how to reach the servers, in the order of the list. Returns
+  // InvalidArgument, which names the flag, if the value of a flag is wrong.
+  absl::StatusOr<std::vector<ServerAccess>> ReadAll() const;
+  // Returns how to reach the first server of the list.
   absl::StatusOr<ServerAccess> Read() const;
 
  private:
-  // Adds --PREFIXserver and so on; `whose` precedes the descriptions of the files.
-  std::vector<CLI::Option*> AddNamed(CLI::App& app, const std::string& prefix,
-                                     const std::string& whose, const std::string& description,
-                                     const CommandContext& context);
+  // Adds the flag `server` for the address, --PREFIXtls-ca and so on; `whose` precedes the
+  // descriptions of the files.
+  std::vector<CLI::Option*> AddNamed(CLI::App& app, const std::string& server,
+                                     const std::string& prefix, const std::string& whose,
+                                     const std::string& description, const CommandContext& context);
   absl::StatusOr<std::string> Token() const;
 
   std::string address_;

@@ -24,6 +24,7 @@
 #include "tools/cli/common/device_profile.h"
 #include "tools/cli/common/devices_flag.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/common/standing_call.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/doctor/finding_fields.h"
 #include "tools/cli/doctor/findings.h"
@@ -80,6 +81,37 @@ absl::StatusOr<ServerAnswer> AskServer(const ServerFlags& server) {
   return answer;
 }
 
+// Appends what is known about standbys and, unless the server is one itself, about the server.
+void ExamineServer(const ServerFlags& server, std::vector<Finding>& findings) {
+  std::vector<Finding> standbys;
+  const std::vector<std::string> addresses = server.addresses();
+  bool is_standby = false;
+  for (const std::string& address : addresses) {
+    const auto standing = AskForStanding(server.At(address));
+    // An older server has none, and one that does not answer is judged below.
+    if (!standing.ok()) continue;
+    is_standby = standing->is_standby();
+    const auto add = [&](const v1::StandbyLag& lag, const std::string& follows) {
+      standbys.push_back(JudgeStandby({.name = lag.name(),
+                                       .follows = follows,
+                                       .epoch = standing->epoch(),
+                                       .connected = lag.connected(),
+                                       .complete = lag.complete(),
+                                       .transactions = lag.transactions(),
+                                       .behind_bytes = lag.behind_bytes(),
+                                       .behind_s = lag.behind_s()}));
+    };
+    if (is_standby) add(standing->lag(), standing->follows());
+    for (const v1::StandbyLag& lag : standing->standbys()) add(lag, address);
+  }
+  const bool is_only_a_standby = addresses.size() == 1 && is_standby;
+  if (!is_only_a_standby) {
+    findings.push_back(JudgeServer(server.address(), AskServer(server),
+                                   std::string(trial::WorkerVersion()), absl::Now()));
+  }
+  findings.insert(findings.end(), standbys.begin(), standbys.end());
+}
+
 // Checks what the machine has; for named devices also runs a benchmark on them.
 absl::StatusOr<std::vector<Finding>> Examine(const DoctorFlags& flags, CommandContext& context,
                                              const StopRequest& stop) {
@@ -98,8 +130,8 @@ absl::StatusOr<std::vector<Finding>> Examine(const DoctorFlags& flags, CommandCo
   findings.push_back(JudgeMemory(host::AvailableMemory(), std::max(1, wanted.count)));
   findings.push_back(JudgeOpenFiles(DescriptorLimit()));
   findings.push_back(JudgeClock(KernelClock()));
-  const std::string folder =
-      AgentStateDir(flags.state_dir, host::HostName(), flags.server.OrDefault().address());
+  const std::string folder = AgentStateDir(flags.state_dir, host::HostName(),
+                                           flags.server.OrDefault().addresses().front());
   findings.push_back(JudgeStateDir(folder, FreeBytes(folder)));
   if (version.ok() && !flags.devices.empty()) {
     const auto devices = ResolveDevices(flags.devices, worker, context);
@@ -112,10 +144,7 @@ absl::StatusOr<std::vector<Finding>> Examine(const DoctorFlags& flags, CommandCo
       findings.push_back(JudgeTrial(*devices, ran.status()));
     }
   }
-  if (!flags.server.empty()) {
-    findings.push_back(JudgeServer(flags.server.address(), AskServer(flags.server),
-                                   std::string(trial::WorkerVersion()), absl::Now()));
-  }
+  if (!flags.server.empty()) ExamineServer(flags.server, findings);
   return findings;
 }
 

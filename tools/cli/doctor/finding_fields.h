@@ -10,8 +10,8 @@
 
 namespace meshwright::cli {
 
-inline constexpr std::array<std::string_view, 8> kChecks = {
-    "worker", "devices", "memory", "files", "clock", "state", "trial", "server"};
+inline constexpr std::array<std::string_view, 9> kChecks = {
+    "worker", "devices", "memory", "files", "clock", "state", "trial", "server", "standby"};
 inline constexpr std::array<std::string_view, 3> kVerdicts = {"ok", "warning", "problem"};
 
 template <typename Visitor>

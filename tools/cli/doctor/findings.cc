@@ -9,6 +9,8 @@
 namespace meshwright::cli {
 namespace {
 
+constexpr double kFarBehindS = 10.0;
+
 // A worker's memory before it holds a tensor: Torch's libraries and its threads.
 constexpr int64_t kBytesOfRank = int64_t{512} << 20;
 // Each result takes some KiB; a full disk loses the results that no server has.
@@ -165,6 +167,27 @@ Finding JudgeServer(const std::string& address, const absl::StatusOr<ServerAnswe
     }
   }
   return {"server", Verdict::kOk, found, ""};
+}
+
+Finding JudgeStandby(const StandbyAnswer& standby) {
+  const std::string found =
+      absl::StrFormat("%s %s %s: %d transactions, %d bytes and %.3g s behind", standby.name,
+                      standby.connected ? "follows" : "does not reach", standby.follows,
+                      standby.transactions, standby.behind_bytes, standby.behind_s);
+  if (!standby.complete) {
+    return {"standby", Verdict::kProblem, found,
+            "its copy was never complete, so it can't take over: its log says why"};
+  }
+  if (!standby.connected) {
+    return {"standby", Verdict::kWarning, found,
+            "if the first server is gone for good: meshwright standby take-over; else see the "
+            "standby's log"};
+  }
+  if (standby.behind_s > kFarBehindS) {
+    return {"standby", Verdict::kWarning, found,
+            "what it lacks would be lost with the first server: is the network or its disk slow?"};
+  }
+  return {"standby", Verdict::kOk, found, ""};
 }
 
 Verdict WorstOf(const std::vector<Finding>& findings) {

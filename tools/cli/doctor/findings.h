@@ -73,6 +73,20 @@ struct ServerAnswer {
 Finding JudgeServer(const std::string& address, const absl::StatusOr<ServerAnswer>& answer,
                     const std::string& own_version, absl::Time now);
 
+// What is known of a standby of the server, or of the server as a standby.
+struct StandbyAnswer {
+  std::string name;     // of the standby
+  std::string follows;  // the server's address
+  int64_t epoch = 0;    // of the store; 0 if it is not known
+  bool connected = false;
+  bool complete = false;  // whether its copy was ever complete
+  int64_t transactions = 0;
+  int64_t behind_bytes = 0;
+  double behind_s = 0.0;
+};
+// Judges how far the standby is behind.
+Finding JudgeStandby(const StandbyAnswer& standby);
+
 // Returns the worst verdict; kOk if there are no findings.
 Verdict WorstOf(const std::vector<Finding>& findings);
 

@@ -40,10 +40,7 @@ absl::Status Check(const AgentFleet& fleet) {
                       absl::StrCat("must be a multiple of --nodes-per-job, ", fleet.nodes_per_job));
   }
   RETURN_IF_ERROR(WithField(CheckAgentName(AgentName(fleet, fleet.nodes)), "job_name"));
-  const std::string& address = fleet.server.address();
-  if (const absl::Status status = ParseHostPort(address).status(); !status.ok()) {
-    return FieldError("server", address, std::string(status.message()));
-  }
+  RETURN_IF_ERROR(fleet.server.CheckAddresses());
   RETURN_IF_ERROR(CheckRange("gpus_per_node", fleet.gpus_per_node, 0, kMostGpus));
   if (fleet.gpus_per_node > 0 && fleet.devices.kind != planner::DeviceKind::kCuda) {
     return FieldError("gpus_per_node", fleet.gpus_per_node, "goes with --devices cuda only");

@@ -1,3 +1,4 @@
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,8 +13,10 @@
 #include "db/damage_search.h"
 #include "db/database.h"
 #include "db/sqlite_store.h"
+#include "db/standby_copy.h"
 #include "db/store_lock.h"
 #include "db/token_store.h"
+#include "executor/host/host.h"
 #include "server/calls/limits.h"
 #include "server/server.h"
 #include "server/services/metrics.h"
@@ -22,6 +25,7 @@
 #include "tools/cli/common/server_flags.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/common/tls_files.h"
+#include "tools/cli/io/input_error.h"
 #include "tools/cli/io/log_sink.h"
 #include "tools/cli/serve/prepare_server.h"
 #include "tools/cli/serve/scaling_flags.h"
@@ -31,9 +35,12 @@ namespace meshwright::cli {
 namespace {
 
 constexpr absl::Duration kPoll = absl::Milliseconds(50);
+constexpr double kMostStandbyWaitS = 10.0;  // callers wait this long for the store too
 
 struct ServeFlags {
   std::string db;
+  ServerFlags standby_of;
+  double standby_wait_s = 0.0;
   std::string listen = kDefaultServer;
   std::string certificate_file;
   std::string key_file;
@@ -65,13 +72,24 @@ absl::StatusOr<std::optional<server::ServerTls>> ReadTls(const ServeFlags& flags
   return tls;
 }
 
-// Waits until a stop is requested; removes a damage search that has ended. Returns DataLoss if it
-// found damage, and FailedPrecondition if the database is no longer where it was.
-absl::Status WaitForStopOrDamage(const StopRequest& stop, const db::StoreLock& lock,
-                                 std::unique_ptr<db::DamageSearch>& search,
-                                 const LogFunction& log) {
+// What a running server has besides its own objects.
+struct Running {
+  db::StoreLock lock;  // outlives the server, and with it the store
+  std::unique_ptr<db::DamageSearch> search;
+  std::string store_id;
+};
+
+// Waits until a stop is requested; removes a damage search that has ended. Calls `decides` once the
+// server decides about its store. Returns DataLoss if the search found damage, FailedPrecondition
+// if the database is no longer where it was, and the server's own reason to end.
+absl::Status WaitForStop(const StopRequest& stop, Running& running, const server::Server& server,
+                         std::function<absl::Status()> decides, const LogFunction& log) {
+  std::unique_ptr<db::DamageSearch>& search = running.search;
   for (; !stop.Requested(); absl::SleepFor(kPoll)) {
-    RETURN_IF_ERROR(lock.CheckInPlace());
+    RETURN_IF_ERROR(running.lock.CheckInPlace());
+    RETURN_IF_ERROR(server.ended());
+    if (!server.decides()) continue;
+    if (decides) RETURN_IF_ERROR(std::exchange(decides, {})());
     if (search == nullptr || !search->ended()) continue;
     absl::Status found = search->found();
     if (absl::IsDataLoss(found)) return found;
@@ -101,9 +119,58 @@ absl::StatusOr<std::unique_ptr<FleetScaler>> StartScaler(const ServeFlags& flags
   return FleetScaler::Start(*std::move(scaling), &server.engine(), log);
 }
 
+// Opens the database, once this process has its lock.
+absl::StatusOr<std::unique_ptr<db::SweepStore>> OpenStore(const std::string& path, Running& running,
+                                                          const LogFunction& log) {
+  if (!running.lock.taken()) {
+    ASSIGN_OR_RETURN(running.lock, db::StoreLock::Take(path));
+  }
+  const db::LookOver look_over = db::LookOverFor(path);
+  ASSIGN_OR_RETURN(auto store, db::SqliteSweepStore::Open(path, look_over));
+  ASSIGN_OR_RETURN(running.store_id, store->StoreId());
+  if (look_over == db::LookOver::kLater) {
+    ASSIGN_OR_RETURN(running.search, db::DamageSearch::Start(path));
+    log({.message = absl::StrCat("looks database ", path, " over for damage meanwhile")});
+  }
+  return store;
+}
+
+// Returns how the server follows another one; nullopt if it is no standby.
+absl::StatusOr<std::optional<server::StandbyOptions>> ReadStandby(const ServeFlags& flags,
+                                                                  Running& running) {
+  if (flags.standby_of.empty()) return std::nullopt;
+  absl::StatusOr<std::vector<ServerAccess>> servers = flags.standby_of.ReadAll();
+  if (!servers.ok()) return RenameField(servers.status(), "server", "standby_of");
+  server::StandbyOptions standby;
+  standby.servers = *std::move(servers);
+  standby.name = absl::StrCat(host::HostName(), " ", flags.listen);
+  standby.open_copy = [&flags, &running]() -> absl::StatusOr<std::unique_ptr<db::StandbyCopy>> {
+    ASSIGN_OR_RETURN(running.lock, db::StoreLock::Take(flags.db));
+    return db::StandbyCopy::Open(flags.db);
+  };
+  return standby;
+}
+
+// Reads the flags that are numbers.
+absl::Status ReadNumbers(const ServeFlags& flags, server::ServerOptions& options) {
+  RETURN_IF_ERROR(CheckPositive("lease_s", flags.lease_s));
+  options.engine.lease = absl::Seconds(flags.lease_s);
+  options.engine.heartbeat = options.engine.lease / 6;
+  options.engine.reconnect_grace = options.engine.lease / 6;
+  RETURN_IF_ERROR(CheckPositive("max_agent_failures", flags.max_agent_failures));
+  options.engine.max_agent_failures = flags.max_agent_failures;
+  RETURN_IF_ERROR(CheckPositive("keep_events_days", flags.keep_events_days));
+  options.engine.event_retention = absl::Hours(24) * flags.keep_events_days;
+  if (!(flags.standby_wait_s >= 0.0 && flags.standby_wait_s <= kMostStandbyWaitS)) {
+    return FieldError("standby_wait_s", absl::StrCat(flags.standby_wait_s),
+                      absl::StrCat("must be from 0 to ", kMostStandbyWaitS));
+  }
+  options.standby_wait = absl::Seconds(flags.standby_wait_s);
+  return absl::OkStatus();
+}
+
 absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
-  RETURN_IF_ERROR(CheckPositive("lease_s", flags.lease_s));
   const LogFunction log = MakeLog(context.err, flags.log, absl::Now);
   server::ServerOptions options = PrepareServer(context, log);
   options.listen = flags.listen;
@@ -114,13 +181,7 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
                                        .takes_certificates = !flags.client_ca_file.empty()},
                                       context));
   options.open_tokens = [&flags] { return db::TokenStore::Open(flags.db); };
-  options.engine.lease = absl::Seconds(flags.lease_s);
-  options.engine.heartbeat = options.engine.lease / 6;
-  options.engine.reconnect_grace = options.engine.lease / 6;
-  RETURN_IF_ERROR(CheckPositive("max_agent_failures", flags.max_agent_failures));
-  options.engine.max_agent_failures = flags.max_agent_failures;
-  RETURN_IF_ERROR(CheckPositive("keep_events_days", flags.keep_events_days));
-  options.engine.event_retention = absl::Hours(24) * flags.keep_events_days;
+  RETURN_IF_ERROR(ReadNumbers(flags, options));
   options.limits = flags.limits;
   options.limits.max_search = absl::Seconds(flags.max_search_s);
   if (!flags.http.empty()) {
@@ -128,20 +189,9 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   } else if (!flags.http_names.empty()) {
     return FieldError("http_name", flags.http_names.front(), "needs --http");
   }
-  db::StoreLock lock;  // outlives the server, and with it the store
-  std::unique_ptr<db::DamageSearch> search;
-  std::string store_id;
-  const auto open = [&]() -> absl::StatusOr<std::unique_ptr<db::SweepStore>> {
-    ASSIGN_OR_RETURN(lock, db::StoreLock::Take(flags.db));
-    const db::LookOver look_over = db::LookOverFor(flags.db);
-    ASSIGN_OR_RETURN(auto store, db::SqliteSweepStore::Open(flags.db, look_over));
-    ASSIGN_OR_RETURN(store_id, store->StoreId());
-    if (look_over == db::LookOver::kLater) {
-      ASSIGN_OR_RETURN(search, db::DamageSearch::Start(flags.db));
-      log({.message = absl::StrCat("looks database ", flags.db, " over for damage meanwhile")});
-    }
-    return store;
-  };
+  Running running;
+  ASSIGN_OR_RETURN(options.standby, ReadStandby(flags, running));
+  const auto open = [&] { return OpenStore(flags.db, running, log); };
   std::optional<server::Metrics> metrics;  // outlives the server
   std::unique_ptr<server::MetricsPage> page;
   if (!flags.metrics_listen.empty() || options.http) {
@@ -161,13 +211,20 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   if (page != nullptr) {
     context.out << "metrics on http://" << page->address() << "/metrics" << std::endl;
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<FleetScaler> scaler,
-                   StartScaler(flags, std::move(scaling), store_id, *server, log));
-  absl::Status damage = WaitForStopOrDamage(stop, lock, search, log);
+  if (!flags.standby_of.empty()) {
+    context.out << "standby of " << flags.standby_of.address() << std::endl;
+  }
+  std::unique_ptr<FleetScaler> scaler;
+  const auto start_scaler = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(scaler,
+                     StartScaler(flags, std::move(scaling), running.store_id, *server, log));
+    return absl::OkStatus();
+  };
+  absl::Status ended = WaitForStop(stop, running, *server, start_scaler, log);
   // First, while agents can still deliver their results.
   if (scaler != nullptr) scaler->Stop();
   server->Stop();
-  return damage;
+  return ended;
 }
 
 // Adds the flags of the limits on callers (server/calls/limits.h).
@@ -243,6 +300,13 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--http-name", flags->http_names,
                    "Name by which browsers reach --http, beside its address and localhost")
       ->option_text("NAME");
+  flags->standby_of.AddForStandby(*command, context);
+  command
+      ->add_option("--standby-wait-s", flags->standby_wait_s,
+                   "Most seconds for which a result waits, before it is acknowledged, until the "
+                   "standbys have it too; 0: it does not wait")
+      ->capture_default_str()
+      ->option_text("T");
   flags->scaling.Add(*command, context);
   AddLimitFlags(*command, *flags);
   flags->log.Add(*command);
@@ -250,6 +314,9 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
   command_line::AddExample(*command,
                            "meshwright serve --db sweeps.db --listen 10.0.0.1:7077 --tls-cert "
                            "server.pem --tls-key server.key --tls-client-ca ca.pem");
+  command_line::AddExample(*command,
+                           "meshwright serve --db copy.db --listen 127.0.0.1:7078 --standby-of "
+                           "127.0.0.1:7077");
   command_line::AddExample(*command,
                            "meshwright serve --db sweeps.db --listen 127.0.0.1:7077 --launcher "
                            "slurm --max-nodes 4 --agent-server 127.0.0.1:0 --devices cpu:2");

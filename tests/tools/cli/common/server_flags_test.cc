@@ -56,7 +56,10 @@ class ServerFlagsTest : public testing::Test {
     return made.out;
   }
   CommandOutput List(std::vector<std::string> more) const {
-    std::vector<std::string> arguments = {"sweep", "list", "--server", server_->address()};
+    return ListAt(server_->address(), std::move(more));
+  }
+  CommandOutput ListAt(const std::string& servers, std::vector<std::string> more) const {
+    std::vector<std::string> arguments = {"sweep", "list", "--server", servers};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return RunCommand(arguments, "/nonexistent", kNeverInterrupted, {{}, "there is none"},
                       [this](const std::string& name) -> std::optional<std::string> {
@@ -98,6 +101,20 @@ TEST_F(ServerFlagsTest, ACertificateNeedsNoToken) {
   const CommandOutput run = List({"--tls-ca", ca_, "--tls-cert", Put("ann.pem", ann.certificate),
                                   "--tls-key", Put("ann.key", ann.key)});
   EXPECT_EQ(run.exit_code, 0) << run.err;
+}
+
+TEST_F(ServerFlagsTest, AddressesAreTriedInTurnUntilOneDecides) {
+  const std::vector<std::string> access = {"--tls-ca", ca_, "--token-file",
+                                           Put("token", NewToken("viewer"))};
+  const std::string dead = "127.0.0.1:1";
+  EXPECT_EQ(ListAt(dead + "," + server_->address(), access).exit_code, 0);
+  EXPECT_EQ(ListAt(server_->address() + "," + dead, access).exit_code, 0);
+  const CommandOutput none = ListAt(dead + ",127.0.0.1:2", access);
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, HasSubstr("no server answers at 127.0.0.1:1,127.0.0.1:2"));
+  const CommandOutput wrong = ListAt(server_->address() + ",node", access);
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, AllOf(HasSubstr("--server"), HasSubstr("node")));
 }
 
 TEST_F(ServerFlagsTest, ATokenGoesOverTlsOnly) {
@@ -144,7 +161,8 @@ TEST_F(ServerFlagsTest, AgentsOfAClusterNeedATokenEach) {
   };
   const CommandOutput one = up(Put("one.token", NewToken("operator")));
   EXPECT_EQ(one.exit_code, 2);
-  EXPECT_THAT(one.err, AllOf(HasSubstr("--token-file"), HasSubstr("write {name} for the agent's name in the path")));
+  EXPECT_THAT(one.err, AllOf(HasSubstr("--token-file"),
+                             HasSubstr("write {name} for the agent's name in the path")));
   Put("meshwright-agent-1.token", NewToken("operator"));
   const CommandOutput missing = up(folder_ + "/{name}.token");
   EXPECT_EQ(missing.exit_code, 2);

@@ -106,5 +106,26 @@ TEST(Findings, TheWorstDecides) {
             Verdict::kWarning);
 }
 
+TEST(Findings, AStandbyIsWellWhileItFollowsAndIsNotFarBehind) {
+  StandbyAnswer standby = {.name = "node-2 :7077",
+                           .follows = "10.0.0.1:7077",
+                           .epoch = 1,
+                           .connected = true,
+                           .complete = true};
+  EXPECT_EQ(JudgeStandby(standby).verdict, Verdict::kOk);
+  EXPECT_THAT(JudgeStandby(standby).found, HasSubstr("node-2 :7077 follows 10.0.0.1:7077"));
+  standby.transactions = 3;
+  standby.behind_bytes = 400;
+  standby.behind_s = 0.5;
+  EXPECT_EQ(JudgeStandby(standby).verdict, Verdict::kOk);
+  EXPECT_THAT(JudgeStandby(standby).found, HasSubstr("3 transactions, 400 bytes and 0.5 s behind"));
+  standby.behind_s = 60.0;
+  EXPECT_EQ(JudgeStandby(standby).verdict, Verdict::kWarning);
+  standby.connected = false;
+  EXPECT_THAT(JudgeStandby(standby).advice, HasSubstr("take-over"));
+  standby.complete = false;
+  EXPECT_EQ(JudgeStandby(standby).verdict, Verdict::kProblem);
+}
+
 }  // namespace
 }  // namespace meshwright::cli

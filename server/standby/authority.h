@@ -1,0 +1,42 @@
+// Authority is a server's right to decide about its store. A server has it until it learns that a
+// server of a later epoch decides about the same store.
+//
+// Callers may rely on: all functions may be called from any thread. A right that was lost never
+// comes back.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "db/standby_copy.h"
+
+namespace meshwright::server {
+
+class Authority {
+ public:
+  // Runs once, when the right is lost, with the status of Check().
+  using Lost = std::function<void(const absl::Status&)>;
+
+  Authority(db::StoreIdentity own, Lost lost) : own_(std::move(own)), lost_(std::move(lost)) {}
+
+  const db::StoreIdentity& own() const { return own_; }
+
+  // Notes that somebody met a server of this identity at `address`, which may be empty. Returns
+  // Check().
+  absl::Status Hear(const db::StoreIdentity& met, const std::string& address);
+  // Returns FailedPrecondition, which says who took over and what to do, once the right is lost.
+  absl::Status Check() const;
+
+ private:
+  const db::StoreIdentity own_;
+  const Lost lost_;
+  mutable absl::Mutex mutex_;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace meshwright::server

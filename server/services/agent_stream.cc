@@ -287,10 +287,11 @@ std::vector<wire::AttemptKey> AgentStream::HeldOf(const v1::Register& message) c
   return held;
 }
 
-absl::Status AgentStream::HearOfEpochs(const v1::Register& message) const {
+absl::Status AgentStream::CheckEpochs(const v1::Register& message) const {
   RETURN_IF_ERROR(CheckRange("register.known_epochs", message.known_epochs_size(), 0, kMaxEpochs));
   for (const v1::StoreEpoch& known : message.known_epochs()) {
-    RETURN_IF_ERROR(parts_.authority->Hear({known.store_id(), known.epoch()}, known.address()));
+    RETURN_IF_ERROR(
+        parts_.authority->CheckAgainst({known.store_id(), known.epoch()}, known.address()));
   }
   return parts_.authority->Check();
 }
@@ -309,7 +310,7 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   RETURN_IF_ERROR(wire::CheckAgentProtocol(message.protocol(), message.version()));
   RETURN_IF_ERROR(WithField(CheckAgentName(message.name()), "register.name"));
   RETURN_IF_ERROR(CheckName(message.name()));
-  RETURN_IF_ERROR(HearOfEpochs(message));
+  RETURN_IF_ERROR(CheckEpochs(message));
   if (message.identity().size() > kMaxIdentity) {
     return FieldError("register.identity", message.identity().substr(0, kMaxIdentity),
                       "must have at most 64 characters");

@@ -52,7 +52,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::S
   // among them that a server of an earlier epoch acknowledged and that this store lacks.
   std::vector<wire::AttemptKey> HeldOf(const v1::Register& message) const;
   // Returns FailedPrecondition if the agent met a server of a later epoch.
-  absl::Status HearOfEpochs(const v1::Register& message) const;
+  absl::Status CheckEpochs(const v1::Register& message) const;
 
   const AgentParts parts_;
   SweepEngine* const engine_;

@@ -26,13 +26,18 @@ class Authority {
 
   const db::StoreIdentity& own() const { return own_; }
 
-  // Notes that somebody met a server of this identity at `address`, which may be empty. Returns
+  // Notes that a server of this identity at `address`, which may be empty, decides. Returns
   // Check().
   absl::Status Hear(const db::StoreIdentity& met, const std::string& address);
+  // Returns FailedPrecondition if a server of this identity would decide in place of this one. The
+  // right stays: the word is that of somebody who may not end a server, such as an agent.
+  absl::Status CheckAgainst(const db::StoreIdentity& met, const std::string& address) const;
   // Returns FailedPrecondition, which says who took over and what to do, once the right is lost.
   absl::Status Check() const;
 
  private:
+  absl::Status StatusAfter(const db::StoreIdentity& met, const std::string& address) const;
+
   const db::StoreIdentity own_;
   const Lost lost_;
   mutable absl::Mutex mutex_;

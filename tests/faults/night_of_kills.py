@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the tests that kill, one after the other and again, until so many processes, jobs, nodes and networks were lost in
 random moments, and sums up what they print: how many of each kind. Each test checks by itself that no acknowledged
-result is lost or doubled, that each sweep ends, and that no process is left; the first that fails ends the night.
+result is doubled or lost (a takeover names those that the standby lacked), that each sweep ends, and that no process is
+left; the first that fails ends the night.
 
 Usage: night_of_kills.py FOLDER_OF_BINARIES [--kills 1000]
 """
@@ -63,7 +64,8 @@ def main() -> None:
         if kills.total() == before:
             sys.exit("night_of_kills: no test killed anything")
     kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in kills.most_common())
-    print(f"{kills.total()} kills in {time.monotonic() - began:.0f} s: 0 results lost, 0 doubled, nothing left ({kinds})")
+    print(f"{kills.total()} kills in {time.monotonic() - began:.0f} s, no acknowledged result lost unnamed, none doubled, nothing "
+          f"left ({kinds})")
 
 
 if __name__ == "__main__":

@@ -140,8 +140,9 @@ class StandbyTest(faults.FaultTest):
         for result in acknowledged - named:
             self.assertEqual(results.get(result.trial), result.attempt, f"{result} was acknowledged")
         kept = [result for result in named if results.get(result.trial) == result.attempt]
-        print(f"{self.takeovers} takeovers in {len(self.watches)} sweeps: {len(acknowledged)} results were acknowledged, "
-              f"standbys lacked {len(named)} of them, {len(kept)} of which agents delivered again", flush=True)
+        print(f"{self.takeovers} kills ({{'first server': {self.takeovers}}}) and takeovers during {len(self.watches)} sweeps: "
+              f"{len(acknowledged)} results were acknowledged, standbys lacked {len(named)} of them, {len(kept)} of which agents "
+              "delivered again", flush=True)
 
     def test_takeovers_lose_and_double_nothing(self):
         self.start_both()

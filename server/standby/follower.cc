@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -93,7 +95,7 @@ void Follower::NoteCopy() {
 
 void Follower::Run() {
   size_t next = 0;
-  std::string said;
+  std::set<std::string> said;  // since a server was last followed
   while (!stops()) {
     const ServerAccess& server = options_.servers[next];
     const absl::Status status = Follow(server);
@@ -106,9 +108,9 @@ void Follower::Run() {
     }
     // A server that was followed is tried again first.
     if (!followed) next = (next + 1) % options_.servers.size();
+    if (followed) said.clear();
     if (const std::string text = absl::StrCat(server.address, " (", status.message(), ")");
-        options_.log && said != text) {
-      said = text;
+        options_.log && said.insert(text).second) {
       options_.log({.level = LogLevel::kWarning,
                     .message = absl::StrCat(
                         followed ? "lost the first server at " : "can't follow the server at ",

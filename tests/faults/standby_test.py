@@ -48,6 +48,7 @@ class StandbyTest(faults.FaultTest):
         self.random = random.Random(self.seed)
         self.watches: list[faults.Watch] = []
         self.had: dict[str, int] = {}  # attempts that gave trials their results, as standbys had them
+        self.named: set[faults.Attempt] = set()
         self.first, self.second = (Place(self.folder / name) for name in ("one.db", "two.db"))
 
     # The two servers.
@@ -93,10 +94,11 @@ class StandbyTest(faults.FaultTest):
         database.close()
         return {f"sweeps/{sweep}/trials/{number}": attempt for sweep, number, attempt in rows}
 
-    def take_over(self) -> None:
-        """The first one is killed, and the second one takes over; then they change their names."""
+    def take_over(self, cut: Network = Network.SILENT) -> None:
+        """The first one is killed, some time after the network was cut, and the second one takes over; then they change
+        their names."""
         epoch = self.standing(self.first)["epoch"]
-        self.first.proxy.network = Network.SILENT
+        self.first.proxy.network = cut
         time.sleep(self.random.uniform(0.0, 1.0))
         self.first.process.kill()
         self.first.proxy.network = Network.RESET
@@ -139,20 +141,18 @@ class StandbyTest(faults.FaultTest):
         acknowledged = {result for agent in self.agents for result in agent.acknowledged()}
         for result in acknowledged - named:
             self.assertEqual(results.get(result.trial), result.attempt, f"{result} was acknowledged")
+        self.named = named
         kept = [result for result in named if results.get(result.trial) == result.attempt]
         print(f"{self.takeovers} kills ({{'first server': {self.takeovers}}}) and takeovers during {len(self.watches)} sweeps: "
               f"{len(acknowledged)} results were acknowledged, standbys lacked {len(named)} of them, {len(kept)} of which agents "
               "delivered again", flush=True)
 
-    def test_takeovers_lose_and_double_nothing(self):
+    def start_all(self) -> None:
         self.start_both()
         for i in range(self.AGENTS):
             self.agent(f"agent-{i}", server=self.address)
-        for _ in range(self.takeovers):
-            self.keep_busy()
-            time.sleep(self.random.uniform(0.0, 2.0))
-            self.take_over()
-            self.check_comes_back_refused()
+
+    def check_and_stop(self) -> None:
         for watch in self.watches:
             watch.await_end(300.0)
         for watch in self.watches:
@@ -162,6 +162,28 @@ class StandbyTest(faults.FaultTest):
         self.stop_everything()
         self.database = self.first.database
         self.check_database()
+
+    def test_takeovers_lose_and_double_nothing(self):
+        self.start_all()
+        for _ in range(self.takeovers):
+            self.keep_busy()
+            time.sleep(self.random.uniform(0.0, 2.0))
+            self.take_over()
+            self.check_comes_back_refused()
+        self.check_and_stop()
+
+    def test_a_server_that_waits_for_its_standby_acknowledges_nothing_that_the_standby_lacks(self):
+        self.SERVE = (*self.SERVE, "--standby-wait-s", "10")
+        self.takeovers = min(self.takeovers, 3)
+        self.start_all()
+        for _ in range(self.takeovers):
+            self.keep_busy()
+            time.sleep(self.random.uniform(0.0, 2.0))
+            self.take_over(cut=Network.WHOLE)
+            self.serve_at(self.second, "--standby-of", self.first.proxy.address)
+            self.await_standby()
+        self.check_and_stop()
+        self.assertEqual(self.named, set())
 
     def test_a_standby_that_has_no_copy_and_a_server_that_decides_take_over_nothing(self):
         self.serve_at(self.first)

@@ -4,6 +4,7 @@
 
 #include "meshwright/v1/agents.pb.h"
 #include "meshwright/v1/planner.pb.h"
+#include "meshwright/v1/standby.pb.h"
 #include "meshwright/v1/sweeps.pb.h"
 #include "planner/catalog/cluster_fields.h"
 #include "planner/interchange/export_fields.h"
@@ -17,6 +18,7 @@
 #include "tests/tools/schema/schema_writer.h"
 #include "tools/cli/common/agent_fields.h"
 #include "tools/cli/plan/answer_text.h"
+#include "tools/cli/standby/standby_fields.h"
 #include "tools/cli/sweep/history_fields.h"
 #include "tools/cli/sweep/plan_fields.h"
 #include "tools/cli/sweep/sweep_comparison.h"
@@ -149,6 +151,14 @@ template <>
 struct SchemaPart<ImportedFileText> : SentAs<v1::ImportMeasurementsResponse> {};
 template <>
 struct SchemaPart<AgentText> : SentAs<v1::Agent> {};
+template <>
+struct SchemaPart<StandbyLagText> : SentAs<v1::StandbyLag> {};
+template <>
+struct SchemaPart<MissingResultText> : SentAs<v1::MissingResult> {};
+template <>
+struct SchemaPart<StandingText> : SentAs<v1::GetStandingResponse> {};
+template <>
+struct SchemaPart<TakenOverText> : SentAs<v1::TakeOverResponse> {};
 
 template <>
 struct SchemaPart<planner::Calibration> : NoSchemaPart {

@@ -3548,6 +3548,119 @@ class ScheduleAnswer(TypedDict):
     layer_kinds: List[ScheduleAnswerLayerKinds]
 
 
+class StandbyShowAnswerLag(TypedDict):
+    """How far the standby is behind; absent if this server decides.
+
+    name: Name of the standby, as in FollowHello.name
+    connected: Whether the standby's stream is open
+    complete: Whether the copy was ever complete, so that the standby may take over
+    transactions: Number of transactions that the copy lacks
+    behind_bytes: Size of these transactions, bytes
+    behind_s: Time since the copy lacked nothing, seconds
+    """
+
+    name: str
+    connected: bool
+    complete: bool
+    transactions: int
+    behind_bytes: int
+    behind_s: float
+
+
+class StandbyShowAnswerStandbys(TypedDict):
+    """StandbyShowAnswerStandbys.
+
+    name: Name of the standby, as in FollowHello.name
+    connected: Whether the standby's stream is open
+    complete: Whether the copy was ever complete, so that the standby may take over
+    transactions: Number of transactions that the copy lacks
+    behind_bytes: Size of these transactions, bytes
+    behind_s: Time since the copy lacked nothing, seconds
+    """
+
+    name: str
+    connected: bool
+    complete: bool
+    transactions: int
+    behind_bytes: int
+    behind_s: float
+
+
+class StandbyShowAnswerMissingResults(TypedDict):
+    """StandbyShowAnswerMissingResults.
+
+    trial: Resource name of the trial
+    attempt: Number of the attempt, from 1
+    agent: Name of the agent that measured it
+    acknowledged_epoch: Epoch of the server that acknowledged the result
+    """
+
+    trial: str
+    attempt: int
+    agent: str
+    acknowledged_epoch: int
+
+
+class StandbyShowAnswer(TypedDict):
+    """meshwright standby show --format json.
+
+    schema_version: Version of what the keys mean
+    is_standby: Whether the server is a standby and decides nothing
+    store_id: Identity of the store; empty while a standby has no copy
+    epoch: Epoch of the store, from 1; 0 while a standby has no copy
+    follows: HOST:PORT of the server that a standby follows; empty if this server decides
+    lag: How far the standby is behind; absent if this server decides
+    standbys: The standbys that follow this server or followed it since it started, by name
+    missing_results: Results that servers of earlier epochs acknowledged and that this server lacked, at most 1000, the
+        newest last. A server that starts knows of none
+    server_version: Version of the server
+    server_time: Time of the server's clock
+    """
+
+    schema_version: int
+    is_standby: bool
+    store_id: str
+    epoch: int
+    follows: Optional[str]
+    lag: Optional[StandbyShowAnswerLag]
+    standbys: List[StandbyShowAnswerStandbys]
+    missing_results: List[StandbyShowAnswerMissingResults]
+    server_version: str
+    server_time: str
+
+
+class StandbyTakeOverAnswerLag(TypedDict):
+    """How far the copy was behind, as far as the standby knew.
+
+    name: Name of the standby, as in FollowHello.name
+    connected: Whether the standby's stream is open
+    complete: Whether the copy was ever complete, so that the standby may take over
+    transactions: Number of transactions that the copy lacks
+    behind_bytes: Size of these transactions, bytes
+    behind_s: Time since the copy lacked nothing, seconds
+    """
+
+    name: str
+    connected: bool
+    complete: bool
+    transactions: int
+    behind_bytes: int
+    behind_s: float
+
+
+class StandbyTakeOverAnswer(TypedDict):
+    """meshwright standby take-over --format json.
+
+    schema_version: Version of what the keys mean
+    epoch: Epoch of the store from now on
+    lag: How far the copy was behind, as far as the standby knew
+    """
+
+    schema_version: int
+    epoch: int
+    lag: StandbyTakeOverAnswerLag
+
+
 class _StudyAnswerRequest(TypedDict):
     """Keys that are always there.
 

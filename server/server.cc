@@ -45,15 +45,6 @@ constexpr int kHandshakeTimeoutMs = 10'000;
 // The resource quota of all connections together, messages that have not arrived whole included.
 constexpr size_t kMostBytesInFlight = size_t{256} << 20;
 constexpr int32_t kMostHealthWatchers = 256;
-// Attempts of one trial that a first server may have given out and that its standby lacks.
-constexpr int64_t kMostUnknownAttempts = 100;
-constexpr int64_t kMostFirstAttempt = 1'000'000'000;
-
-// Attempts of different epochs have different numbers.
-int32_t FirstAttemptOf(int64_t epoch) {
-  return static_cast<int32_t>(std::min((epoch - 1) * kMostUnknownAttempts + 1, kMostFirstAttempt));
-}
-
 EventHub::Observer CountsEvents(Metrics* metrics) {
   if (metrics == nullptr) return {};
   return [metrics](const std::vector<db::EventRecord>& events) { metrics->CountEvents(events); };

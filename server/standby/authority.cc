@@ -1,8 +1,21 @@
 #include "server/standby/authority.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace meshwright::server {
+namespace {
+
+// Attempts of one trial that a first server may have given out and that its standby lacks.
+constexpr int64_t kMostUnknownAttempts = 100;
+constexpr int64_t kMostFirstAttempt = 1'000'000'000;
+
+}  // namespace
+
+int32_t FirstAttemptOf(int64_t epoch) {
+  return static_cast<int32_t>(std::min((epoch - 1) * kMostUnknownAttempts + 1, kMostFirstAttempt));
+}
 
 absl::Status Authority::StatusAfter(const db::StoreIdentity& met,
                                     const std::string& address) const {

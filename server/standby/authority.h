@@ -17,6 +17,11 @@
 
 namespace meshwright::server {
 
+// Returns the lowest number of attempts that a server of this epoch may give out. Attempts of
+// different epochs have different numbers: a standby that takes over may lack attempts that agents
+// hold.
+int32_t FirstAttemptOf(int64_t epoch);
+
 class Authority {
  public:
   // Runs once, when the right is lost, with the status of Check().

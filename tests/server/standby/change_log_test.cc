@@ -174,6 +174,12 @@ TEST(ChangeLogWithoutASourceTest, CantBeFollowed) {
   EXPECT_TRUE(absl::IsUnimplemented(log.TakeSnapshot().status()));
 }
 
+TEST(AuthorityTest, EpochsHaveNumbersOfAttemptsOfTheirOwn) {
+  EXPECT_EQ(FirstAttemptOf(1), 1);
+  EXPECT_EQ(FirstAttemptOf(2), 101);
+  EXPECT_EQ(FirstAttemptOf(int64_t{1} << 40), 1'000'000'000);
+}
+
 TEST(AuthorityTest, IsLostOnceToALaterEpochOfTheSameStore) {
   int lost = 0;
   Authority authority({"aa", 2}, [&](const absl::Status&) { ++lost; });

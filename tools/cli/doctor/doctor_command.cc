@@ -94,7 +94,6 @@ void ExamineServer(const ServerFlags& server, std::vector<Finding>& findings) {
     const auto add = [&](const v1::StandbyLag& lag, const std::string& follows) {
       standbys.push_back(JudgeStandby({.name = lag.name(),
                                        .follows = follows,
-                                       .epoch = standing->epoch(),
                                        .connected = lag.connected(),
                                        .complete = lag.complete(),
                                        .transactions = lag.transactions(),

@@ -77,7 +77,6 @@ Finding JudgeServer(const std::string& address, const absl::StatusOr<ServerAnswe
 struct StandbyAnswer {
   std::string name;     // of the standby
   std::string follows;  // the server's address
-  int64_t epoch = 0;    // of the store; 0 if it is not known
   bool connected = false;
   bool complete = false;  // whether its copy was ever complete
   int64_t transactions = 0;

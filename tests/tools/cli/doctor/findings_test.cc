@@ -107,11 +107,8 @@ TEST(Findings, TheWorstDecides) {
 }
 
 TEST(Findings, AStandbyIsWellWhileItFollowsAndIsNotFarBehind) {
-  StandbyAnswer standby = {.name = "node-2 :7077",
-                           .follows = "10.0.0.1:7077",
-                           .epoch = 1,
-                           .connected = true,
-                           .complete = true};
+  StandbyAnswer standby = {
+      .name = "node-2 :7077", .follows = "10.0.0.1:7077", .connected = true, .complete = true};
   EXPECT_EQ(JudgeStandby(standby).verdict, Verdict::kOk);
   EXPECT_THAT(JudgeStandby(standby).found, HasSubstr("node-2 :7077 follows 10.0.0.1:7077"));
   standby.transactions = 3;

@@ -195,5 +195,12 @@ TEST(AuthorityTest, IsLostOnceToALaterEpochOfTheSameStore) {
   EXPECT_EQ(lost, 1);
 }
 
+TEST(AuthorityTest, StaysWhereSomebodyOnlySpeaksOfALaterEpoch) {
+  const Authority authority({"aa", 2}, [](const absl::Status&) { FAIL() << "it is not lost"; });
+  EXPECT_TRUE(absl::IsFailedPrecondition(authority.CheckAgainst({"aa", 3}, "h:1")));
+  EXPECT_TRUE(authority.CheckAgainst({"bb", 9}, "h:1").ok());
+  EXPECT_TRUE(authority.Check().ok());
+}
+
 }  // namespace
 }  // namespace meshwright::server

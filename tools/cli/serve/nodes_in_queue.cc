@@ -20,7 +20,7 @@ std::string NodesInQueue(const std::vector<AgentJob>& jobs, int32_t nodes_per_jo
       "%Y-%m-%d %H:%M UTC", clock_start + first->waiting_since.since_start, absl::UTCTimeZone());
   return absl::StrCat(nodes, nodes == 1 ? " node is" : " nodes are", " in the queue: ",
                       waiting == 1
-                          ? absl::StrCat("job ", first->id, " waits since ")
+                          ? absl::StrCat("job ", first->id, " has waited since ")
                           : absl::StrCat(waiting, " jobs wait, the first (", first->id, ") since "),
                       since, first->reason.empty() ? "" : absl::StrCat(" (", first->reason, ")"));
 }

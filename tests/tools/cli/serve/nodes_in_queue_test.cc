@@ -14,7 +14,7 @@ const absl::Time kStartOfClock =
 
 TEST(NodesInQueueTest, NamesTheJobThatHasWaitedLongest) {
   EXPECT_EQ(NodesInQueue({WaitingJob("17", absl::Minutes(5), "Priority")}, 1, kStartOfClock),
-            "1 node is in the queue: job 17 waits since 2026-11-30 14:05 UTC (Priority)");
+            "1 node is in the queue: job 17 has waited since 2026-11-30 14:05 UTC (Priority)");
   EXPECT_EQ(NodesInQueue({WaitingJob("18", absl::Minutes(6)), WaitingJob("17", absl::Minutes(5))},
                          4, kStartOfClock),
             "8 nodes are in the queue: 2 jobs wait, the first (17) since 2026-11-30 14:05 UTC");

@@ -1,14 +1,12 @@
 #include "executor/agent/known_epochs.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/agent/durable_file.h"
 #include "executor/agent/result_box.h"
 
 namespace meshwright::agent {
@@ -44,15 +42,11 @@ absl::Status KnownEpochs::Note(const KnownEpoch& met) {
   all_.push_back(met);
   if (all_.size() > kMost) all_.erase(all_.begin());
   if (path_.empty()) return absl::OkStatus();
-  // The file gets its final name only once complete.
-  const std::string temporary = path_ + ".tmp";
-  std::ofstream file(temporary);
+  std::string text;
   for (const KnownEpoch& one : all_) {
-    file << one.store_id << ' ' << one.epoch << ' ' << one.address << '\n';
+    absl::StrAppend(&text, one.store_id, " ", one.epoch, " ", one.address, "\n");
   }
-  file.close();
-  if (file && std::rename(temporary.c_str(), path_.c_str()) == 0) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("can't write ", path_, ": ", std::strerror(errno)));
+  return WriteDurably(path_, text);
 }
 
 }  // namespace meshwright::agent

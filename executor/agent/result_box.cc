@@ -1,29 +1,25 @@
 #include "executor/agent/result_box.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "base/text/json_text.h"
+#include "executor/agent/durable_file.h"
 #include "nlohmann/json.hpp"
 
 namespace meshwright::agent {
 namespace {
 
-constexpr char kTemporary[] = ".tmp";
 constexpr char kAcknowledged[] = ".stored";  // the epoch of the server follows
 // More than a server acknowledges while its standby is behind.
 constexpr size_t kMostAcknowledged = 1000;
@@ -87,46 +83,6 @@ std::optional<KeptResult> ReadKept(const fs::path& path) {
   return kept;
 }
 
-absl::Status Failed(const std::string& path) {
-  return absl::UnavailableError(absl::StrCat("can't write ", path, ": ", std::strerror(errno)));
-}
-
-// A new file's name is durable only once its folder is synced.
-absl::Status SyncFolder(const std::string& folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return Failed(folder);
-  const bool synced = fsync(fd) == 0;
-  close(fd);
-  return synced ? absl::OkStatus() : Failed(folder);
-}
-
-// A nearly full disk first accepts a part of the text, and fails on the next call.
-bool WriteAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
-}
-
-// Writes the file atomically: with all of its text, or not at all.
-absl::Status WriteDurably(const std::string& path, const std::string& text) {
-  const std::string temporary = absl::StrCat(path, ".", getpid(), kTemporary);
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0) return Failed(temporary);
-  absl::Cleanup remove = [&] { unlink(temporary.c_str()); };
-  absl::Status written =
-      WriteAll(fd, text) && fsync(fd) == 0 ? absl::OkStatus() : Failed(temporary);
-  const bool closed = close(fd) == 0;
-  if (!written.ok()) return written;
-  if (!closed) return Failed(temporary);
-  if (rename(temporary.c_str(), path.c_str()) != 0) return Failed(path);
-  std::move(remove).Cancel();
-  return SyncFolder(fs::path(path).parent_path());
-}
-
 }  // namespace
 
 bool IsStoreId(std::string_view id) {
@@ -144,7 +100,7 @@ absl::StatusOr<ResultBox> ResultBox::Open(const std::string& folder) {
         absl::StrCat("can't create the folder ", folder, " for results: ", error.message()));
   }
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == kTemporary) {
+    if (entry.path().extension() == kTemporaryExtension) {
       // Left by an agent that was killed while it wrote.
       std::error_code ignored;
       fs::remove(entry.path(), ignored);

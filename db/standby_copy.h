@@ -43,8 +43,9 @@ class StandbyCopy {
   const std::string& path() const { return connection_->path(); }
   const StoreIdentity& identity() const { return identity_; }
   const CopyPlace& place() const { return place_; }
-  // Returns whether the file holds a store, so that TakeOver() is possible.
-  bool complete() const { return !identity_.id.empty(); }
+  // Returns whether the file holds a copy of the server that it follows, so that TakeOver() is
+  // possible. A database that a server decided on is none: it may lack what was stored since.
+  bool complete() const { return !identity_.id.empty() && !place_.log_id.empty(); }
 
   // Returns FailedPrecondition if the file can't follow a server of this store and epoch: the file
   // has another store or a later epoch.
@@ -62,7 +63,7 @@ class StandbyCopy {
 
   // Makes the copy a store that a server may open, with the next epoch, and returns that epoch.
   // Sequences of later events are above those that the first server may have given. Returns
-  // FailedPrecondition if the file holds no store.
+  // FailedPrecondition unless complete().
   absl::StatusOr<int64_t> TakeOver();
 
  private:

@@ -72,7 +72,8 @@ absl::StatusOr<TakenOver> Server::TakeOver(const std::string& actor) {
     }
     if (!follower_->Now().lag->complete) {
       return absl::FailedPreconditionError(
-          "this standby's copy was never complete: it has nothing to go on with");
+          "this standby's copy was never complete: it has no state of the first server to go on "
+          "with; a server that is to decide on its own database starts without --standby-of");
     }
     follower = std::move(follower_);
   }

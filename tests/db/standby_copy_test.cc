@@ -265,6 +265,15 @@ TEST_F(StandbyCopyTest, AFirstServersOwnDatabaseFollowsALaterEpochAndIsKept) {
   EXPECT_FALSE(store_->GetSweep("unknown").ok());
 }
 
+TEST_F(StandbyCopyTest, AFirstServersOwnDatabaseCantTakeOverBeforeItFollowed) {
+  store_.reset();
+  auto own = StandbyCopy::Open(path());
+  ASSERT_TRUE(own.ok()) << own.status();
+  EXPECT_FALSE((*own)->complete());
+  EXPECT_TRUE(absl::IsFailedPrecondition((*own)->TakeOver().status()));
+  EXPECT_EQ((*own)->identity().epoch, 1);
+}
+
 TEST_F(StandbyCopyTest, ASnapshotOfAnotherStoreIsRefused) {
   Follow();
   auto other = *SqliteSweepStore::Open(folder_ + "/other.db");

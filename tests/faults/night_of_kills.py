@@ -29,7 +29,7 @@ TESTS = (
     ("kill_test.py", "RealWorkerTest", 40),
     ("kill_test.py", "RealWorkerGangTest", 20),
 )
-KILLS = re.compile(r"^(\d+) kills \(({.*?})\)", re.MULTILINE)
+KILLS = re.compile(r"\b(\d+) kills \(({.*?})\)")
 
 
 def run(script: str, case: str, kills: int | None, binaries: str) -> collections.Counter | None:

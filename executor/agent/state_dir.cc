@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/text/status_macros.h"
+#include "executor/agent/durable_file.h"
 
 namespace meshwright::agent {
 namespace {
@@ -96,17 +97,8 @@ absl::Status StateDir::ReadOrMakeIdentity(const std::function<uint64_t()>& rando
   if (IsIdentity(identity_)) return absl::OkStatus();
   const uint64_t high = random();
   identity_ = absl::StrFormat("%016x%016x", high, random());
-  // The file gets its final name only once complete.
-  const std::string temporary = path + ".tmp";
-  std::ofstream file(temporary);
   // Whoever reads the identity could take the agent's name.
-  std::error_code error;
-  std::filesystem::permissions(
-      temporary, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write, error);
-  file << identity_ << "\n";
-  file.close();
-  if (!file || ::rename(temporary.c_str(), path.c_str()) != 0) return Failed("write", path);
-  return absl::OkStatus();
+  return WriteDurably(path, identity_ + "\n");
 }
 
 }  // namespace meshwright::agent

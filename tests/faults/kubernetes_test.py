@@ -286,30 +286,24 @@ class FaultsTest(KubernetesTestCase):
         self.await_agents(2)
         self.finish(launcher)
 
+    def check_refused(self, sentence: str, **flags) -> None:
+        launcher = self.up(**flags)
+        self.assertNotEqual(launcher.wait(), 0, sentence)
+        self.assertRegex(launcher.tail(), sentence)
+
     def test_what_the_cluster_refuses_is_said_at_once(self):
         self.serve()
-        cases = []
-        self.api.allowed.discard(("jobsets", "create"))
-        cases.append((self.up(), r"with 403: .*forbidden"))
-        cases[-1][0].wait()
-        self.api.allowed.add(("jobsets", "create"))
-        self.api.allowed.discard(("pods", "list"))
-        cases.append((self.up(), r"the list of pods with 403"))
-        cases[-1][0].wait()
-        self.api.allowed.add(("pods", "list"))
+        for right, sentence in ((("jobsets", "create"), r"with 403: .*forbidden"), (("pods", "list"), r"the list of pods with 403")):
+            self.api.allowed.discard(right)
+            self.check_refused(sentence)
+            self.api.allowed.add(right)
         self.api.has_job_sets = False
-        cases.append((self.up(), "controller of JobSets .* is missing"))
-        cases[-1][0].wait()
+        self.check_refused("controller of JobSets .* is missing")
         self.api.has_job_sets = True
         self.api.token_file.write_text("stale")
-        cases.append((self.up(), "with 401"))
-        cases[-1][0].wait()
+        self.check_refused("with 401")
         self.api.rotate_token()
-        cases.append((self.up(name_space="elsewhere"), "elsewhere"))
-        cases[-1][0].wait()
-        for process, sentence in cases:
-            self.assertNotEqual(process.wait(), 0, sentence)
-            self.assertRegex(process.tail(), sentence)
+        self.check_refused("elsewhere", name_space="elsewhere")
         self.assertEqual(self.api.job_sets(), [])
         self.stop_everything()
 

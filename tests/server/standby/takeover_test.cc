@@ -56,6 +56,15 @@ class TakeoverTest : public ServerFixture {
     sweeps_ = v1::Sweeps::NewStub(channel_);
     agents_ = v1::Agents::NewStub(channel_);
   }
+  // Creates a sweep, which the second server has when it takes over, and uses that server.
+  void TakeOverWith(v1::Sweep* sweep) {
+    ASSERT_TRUE(Create(TinySweep(1), sweep).ok());
+    StartSecond();
+    ASSERT_TRUE(WaitFor([this] { return HasAll(); }));
+    v1::TakeOverResponse taken;
+    ASSERT_TRUE(TakeOver(&taken).ok());
+    UseSecond();
+  }
   // Returns the status with which a server ends the stream of an agent that says this first, or OK
   // if it registers the agent.
   grpc::Status Register(const v1::Register& message) {
@@ -175,12 +184,7 @@ TEST_F(TakeoverTest, AnAgentThatMetALaterEpochIsRefusedAndEndsNothing) {
 
 TEST_F(TakeoverTest, ResultsThatTheFirstServerAcknowledgedAndTheStandbyLackedAreNamed) {
   v1::Sweep sweep;
-  ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
-  StartSecond();
-  ASSERT_TRUE(WaitFor([this] { return HasAll(); }));
-  v1::TakeOverResponse taken;
-  ASSERT_TRUE(TakeOver(&taken).ok());
-  UseSecond();
+  TakeOverWith(&sweep);
   v1::Register message = SomeAgent();
   for (const int64_t epoch : {1, 2}) {
     v1::KeptResult* kept = message.add_kept();
@@ -199,12 +203,7 @@ TEST_F(TakeoverTest, ResultsThatTheFirstServerAcknowledgedAndTheStandbyLackedAre
 
 TEST_F(TakeoverTest, AttemptsOfALaterEpochHaveOtherNumbers) {
   v1::Sweep sweep;
-  ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
-  StartSecond();
-  ASSERT_TRUE(WaitFor([this] { return HasAll(); }));
-  v1::TakeOverResponse taken;
-  ASSERT_TRUE(TakeOver(&taken).ok());
-  UseSecond();
+  TakeOverWith(&sweep);
   TestAgent agent(second_->address(), "a",
                   [](const trial::TrialPlan&, const trial::TrialRunnerOptions&) {
                     trial::TrialResult result;

@@ -46,10 +46,10 @@ struct UpFlags {
 
 // A flag of another launcher would be ignored silently.
 absl::Status CheckFlagsOfOthers(const UpFlags& flags) {
-  const bool has_jobs = flags.launcher == LauncherKind::kSlurm;
+  const bool is_slurm = flags.launcher == LauncherKind::kSlurm;
   const bool is_kubernetes = flags.launcher == LauncherKind::kKubernetes;
-  if (!has_jobs) RETURN_IF_ERROR(CheckIsEmpty(flags.job));
-  if (!has_jobs && !is_kubernetes) RETURN_IF_ERROR(CheckIsByNode(flags.fleet));
+  if (!is_slurm) RETURN_IF_ERROR(CheckIsEmpty(flags.job));
+  if (!is_slurm && !is_kubernetes) RETURN_IF_ERROR(CheckIsByNode(flags.fleet));
   if (flags.launcher != LauncherKind::kCommand) RETURN_IF_ERROR(CheckIsEmpty(flags.commands));
   return is_kubernetes ? absl::OkStatus() : CheckIsEmpty(flags.kubernetes);
 }

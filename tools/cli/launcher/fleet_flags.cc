@@ -23,6 +23,16 @@ CLI::Option* AddText(CLI::App& command, const char* name, std::string& value,
   return command.add_option(name, value, description)->option_text(text);
 }
 
+// Returns the error of the first flag that is given, of flags that only this launcher reads.
+absl::Status CheckAreEmpty(std::initializer_list<std::pair<const char*, std::string>> flags,
+                           absl::string_view launcher) {
+  for (const auto& [field, value] : flags) {
+    if (value.empty()) continue;
+    return FieldError(field, value, absl::StrCat("goes with --launcher ", launcher, " only"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::vector<CLI::Option*> AddAgentFlags(CLI::App& command, AgentFleet& fleet) {
@@ -125,47 +135,38 @@ std::vector<CLI::Option*> AddKubernetesFlags(CLI::App& command, KubernetesLaunch
               "Kubernetes: file of the token that calls carry", "FILE")};
 }
 
-absl::Status CheckIsEmpty(std::string_view field, const std::string& value,
-                          std::string_view launcher) {
-  if (value.empty()) return absl::OkStatus();
-  return FieldError(field, value,
-                    absl::StrCat("goes with --launcher ", AbslView(launcher), " only"));
-}
-
 absl::Status CheckIsEmpty(const SlurmJobFlags& job) {
-  RETURN_IF_ERROR(CheckIsEmpty("partition", job.partition, "slurm"));
-  RETURN_IF_ERROR(CheckIsEmpty("time", job.time_limit, "slurm"));
-  RETURN_IF_ERROR(CheckIsEmpty("account", job.account, "slurm"));
-  RETURN_IF_ERROR(CheckIsEmpty("sbatch_template", job.template_file, "slurm"));
-  RETURN_IF_ERROR(CheckIsEmpty("array", job.array == 0 ? "" : absl::StrCat(job.array), "slurm"));
-  RETURN_IF_ERROR(CheckIsEmpty("requeue", job.requeue ? "true" : "", "slurm"));
-  return CheckIsEmpty("sbatch", job.more.empty() ? "" : job.more.front(), "slurm");
+  return CheckAreEmpty({{"partition", job.partition},
+                        {"time", job.time_limit},
+                        {"account", job.account},
+                        {"sbatch_template", job.template_file},
+                        {"array", job.array == 0 ? "" : absl::StrCat(job.array)},
+                        {"requeue", job.requeue ? "true" : ""},
+                        {"sbatch", job.more.empty() ? "" : job.more.front()}},
+                       "slurm");
 }
 
 absl::Status CheckIsEmpty(const QueueCommands& commands) {
-  RETURN_IF_ERROR(CheckIsEmpty("submit", commands.submit, "command"));
-  RETURN_IF_ERROR(CheckIsEmpty("status", commands.status, "command"));
-  RETURN_IF_ERROR(CheckIsEmpty("cancel", commands.cancel, "command"));
-  return CheckIsEmpty("jobs_dir", commands.folder, "command");
+  return CheckAreEmpty({{"submit", commands.submit},
+                        {"status", commands.status},
+                        {"cancel", commands.cancel},
+                        {"jobs_dir", commands.folder}},
+                       "command");
 }
 
 absl::Status CheckIsEmpty(const KubernetesLaunch& launch) {
-  const std::pair<const char*, const std::string&> flags[] = {
-      {"image", launch.pods.image},
-      {"namespace", launch.pods.name_space},
-      {"secret", launch.pods.secret},
-      {"kueue_queue", launch.pods.kueue_queue},
-      {"cpu", launch.pods.cpu},
-      {"memory", launch.pods.memory},
-      {"rdma_resource", launch.pods.rdma_resource},
-      {"topology_key", launch.pods.topology_key},
-      {"kube_api", launch.access.url},
-      {"kube_ca", launch.access.ca_file},
-      {"kube_token_file", launch.access.token_file}};
-  for (const auto& [field, value] : flags) {
-    RETURN_IF_ERROR(CheckIsEmpty(field, value, "kubernetes"));
-  }
-  return absl::OkStatus();
+  return CheckAreEmpty({{"image", launch.pods.image},
+                        {"namespace", launch.pods.name_space},
+                        {"secret", launch.pods.secret},
+                        {"kueue_queue", launch.pods.kueue_queue},
+                        {"cpu", launch.pods.cpu},
+                        {"memory", launch.pods.memory},
+                        {"rdma_resource", launch.pods.rdma_resource},
+                        {"topology_key", launch.pods.topology_key},
+                        {"kube_api", launch.access.url},
+                        {"kube_ca", launch.access.ca_file},
+                        {"kube_token_file", launch.access.token_file}},
+                       "kubernetes");
 }
 
 absl::Status CheckIsByNode(const AgentFleet& fleet) {

@@ -38,13 +38,8 @@ struct KubernetesLaunch {
 // Adds and returns the flags of --launcher kubernetes.
 std::vector<CLI::Option*> AddKubernetesFlags(CLI::App& command, KubernetesLaunch& launch);
 
-// Returns InvalidArgument, which names the flag `field`, if this flag is given, since only the
-// launcher `launcher` reads it.
-absl::Status CheckIsEmpty(std::string_view field, const std::string& value,
-                          std::string_view launcher);
-
-// Return the same error for the first of these flags that is given, for launchers that read none of
-// them.
+// Return InvalidArgument, which names the flag, for the first of these flags that is given: for
+// launchers that read none of them.
 absl::Status CheckIsEmpty(const SlurmJobFlags& job);
 absl::Status CheckIsEmpty(const QueueCommands& commands);
 absl::Status CheckIsEmpty(const KubernetesLaunch& launch);

@@ -8,6 +8,7 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "nlohmann/json.hpp"
+#include "tools/cli/launcher/kubernetes_json.h"
 
 namespace meshwright::cli {
 namespace {
@@ -39,19 +40,20 @@ absl::StatusCode CodeOf(int32_t status) {
   }
 }
 
-std::string TextAt(const json& object, const json::json_pointer& where) {
-  const json found = object.is_object() ? object.value(where, json()) : json();
-  return found.is_string() ? found.get<std::string>() : "";
-}
-
 // Returns the error that an answer's body, a Status object, tells.
 absl::Status ErrorOf(int32_t status, const json& body, std::string_view raw,
                      std::string_view what) {
-  std::string said = TextAt(body, json::json_pointer("/message"));
+  std::string said = TextAt(body, "message");
   if (said.empty()) said = std::string(raw.substr(0, kMostShownBytes));
   return absl::Status(CodeOf(status),
                       absl::StrCat("the API server answers ", AbslView(what), " with ", status,
                                    said.empty() ? "" : ": ", said));
+}
+
+// The same for an answer whose body may be no JSON.
+absl::Status ErrorOf(const HttpAnswer& answer, std::string_view what) {
+  const absl::StatusOr<json> body = ParseJson("answer", answer.body);
+  return ErrorOf(answer.status, body.ok() ? *body : json(), answer.body, what);
 }
 
 std::string Escaped(std::string_view text) {
@@ -98,10 +100,10 @@ class EventLines {
       error_ = absl::UnavailableError("the API server sent an event that is not JSON");
       return;
     }
-    const std::string type = TextAt(*event, json::json_pointer("/type"));
-    const json& object = event->at("object");
+    const std::string type = TextAt(*event, "type");
+    const json& object = At(*event, "object");
     if (type == "ERROR") {
-      const json code = object.is_object() ? object.value("code", json(500)) : json(500);
+      const json& code = At(object, "code");
       error_ = ErrorOf(code.is_number_integer() ? code.get<int32_t>() : 500, object, "", "a watch");
     } else if (type == "DELETED") {
       on_event_({WatchEvent::Kind::kDeleted, object});
@@ -131,10 +133,8 @@ std::string KubernetesApi::PathOf(KubernetesKind kind, std::string_view name) co
 absl::StatusOr<json> KubernetesApi::Call(HttpRequest request, std::string_view what) const {
   ASSIGN_OR_RETURN(request.bearer_token, token_());
   ASSIGN_OR_RETURN(const HttpAnswer answer, http_->Send(request));
+  if (answer.status < 200 || answer.status > 299) return ErrorOf(answer, what);
   absl::StatusOr<json> body = ParseJson("answer", answer.body);
-  if (answer.status < 200 || answer.status > 299) {
-    return ErrorOf(answer.status, body.ok() ? *body : json(), answer.body, what);
-  }
   if (!body.ok() || !body->is_object()) {
     return absl::UnavailableError(
         absl::StrCat("the API server's answer to ", AbslView(what), " is not JSON"));
@@ -144,7 +144,7 @@ absl::StatusOr<json> KubernetesApi::Call(HttpRequest request, std::string_view w
 
 absl::StatusOr<json> KubernetesApi::Apply(KubernetesKind kind, const json& object,
                                           const ApplyOptions& options) const {
-  const std::string name = TextAt(object, json::json_pointer("/metadata/name"));
+  const std::string name = TextAt(object, "metadata", "name");
   return Call({.method = "PATCH",
                .path = absl::StrCat(PathOf(kind, name), "?fieldManager=", Escaped(options.manager),
                                     options.dry_run ? "&dryRun=All" : ""),
@@ -169,7 +169,7 @@ absl::StatusOr<ListedObjects> KubernetesApi::List(KubernetesKind kind,
                    Call({.path = absl::StrCat(PathOf(kind), "?labelSelector=", Escaped(selector))},
                         absl::StrCat("the list of ", kind.plural)));
   ListedObjects listed;
-  listed.version = TextAt(list, json::json_pointer("/metadata/resourceVersion"));
+  listed.version = TextAt(list, "metadata", "resourceVersion");
   json& items = list["items"];
   if (listed.version.empty() || !(items.is_array() || items.is_null())) {
     return absl::UnavailableError(
@@ -196,9 +196,7 @@ absl::Status KubernetesApi::Watch(KubernetesKind kind, std::string_view selector
   RETURN_IF_ERROR(lines.error());
   RETURN_IF_ERROR(answer.status());
   if (answer->status == 200) return absl::OkStatus();
-  const absl::StatusOr<json> body = ParseJson("answer", answer->body);
-  return ErrorOf(answer->status, body.ok() ? *body : json(), answer->body,
-                 absl::StrCat("the watch of ", kind.plural));
+  return ErrorOf(*answer, absl::StrCat("the watch of ", kind.plural));
 }
 
 }  // namespace meshwright::cli

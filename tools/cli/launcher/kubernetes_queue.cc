@@ -8,42 +8,21 @@
 #include "base/text/status_macros.h"
 #include "base/text/string_view.h"
 #include "nlohmann/json.hpp"
+#include "tools/cli/launcher/kubernetes_json.h"
 
 namespace meshwright::cli {
 namespace {
 
 using nlohmann::json;
 
-const json& Nothing() {
-  static const json* const nothing = new json();
-  return *nothing;
-}
-
-// Returns the value at the end of the keys, or null where one is absent.
-template <typename... Keys>
-const json& At(const json& value, const Keys&... keys) {
-  const json* here = &value;
-  for (const char* key : {keys...}) {
-    if (!here->is_object() || !here->contains(key)) return Nothing();
-    here = &here->at(key);
-  }
-  return *here;
-}
-
-template <typename... Keys>
-std::string TextAt(const json& value, const Keys&... keys) {
-  const json& found = At(value, keys...);
-  return found.is_string() ? found.get<std::string>() : "";
-}
-
-// Returns the condition of this type that holds, or null.
-const json& ConditionOf(const json& object, std::string_view type, const char* status = "True") {
+// Returns the condition of this type and status, or null.
+json ConditionOf(const json& object, std::string_view type, const char* status = "True") {
   for (const json& condition : At(object, "status", "conditions")) {
     if (TextAt(condition, "type") == type && TextAt(condition, "status") == status) {
       return condition;
     }
   }
-  return Nothing();
+  return {};
 }
 
 std::string Joined(const std::string& what, const std::string& more) {
@@ -64,7 +43,7 @@ std::string WhyNot(const json& pod) {
     const json& waits = At(container, "state", "waiting");
     if (waits.is_object()) return Joined(TextAt(waits, "reason"), TextAt(waits, "message"));
   }
-  const json& unscheduled = ConditionOf(pod, "PodScheduled", "False");
+  const json unscheduled = ConditionOf(pod, "PodScheduled", "False");
   if (unscheduled.is_object()) return TextAt(unscheduled, "message");
   return Joined(TextAt(pod, "status", "reason"), TextAt(pod, "status", "message"));
 }
@@ -103,7 +82,7 @@ QueuedJob JobOfJobSet(const json& job_set, const std::vector<json>& pods) {
     job.state = std::move(state);
     job.reason = std::move(reason);
   };
-  const json& failed = ConditionOf(job_set, "Failed");
+  const json failed = ConditionOf(job_set, "Failed");
   const json& suspend = At(job_set, "spec", "suspend");
   const json& replicated = At(job_set, "spec", "replicatedJobs");
   if (failed.is_object()) {

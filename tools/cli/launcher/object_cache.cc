@@ -3,26 +3,21 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "tools/cli/launcher/kubernetes_json.h"
 
 namespace meshwright::cli {
 namespace {
 
 using nlohmann::json;
 
-std::string TextOf(const json& object, const char* key) {
-  if (!object.is_object()) return "";
-  const auto metadata = object.find("metadata");
-  if (metadata == object.end() || !metadata->is_object()) return "";
-  const auto value = metadata->find(key);
-  return value != metadata->end() && value->is_string() ? value->get<std::string>() : "";
-}
-
 uint64_t NumberOf(const std::string& version) {
   uint64_t number = 0;
   return absl::SimpleAtoi(version, &number) ? number : 0;
 }
 
-uint64_t VersionOf(const json& object) { return NumberOf(TextOf(object, "resourceVersion")); }
+uint64_t VersionOf(const json& object) {
+  return NumberOf(TextAt(object, "metadata", "resourceVersion"));
+}
 
 }  // namespace
 
@@ -30,7 +25,7 @@ void ObjectCache::Replace(const ListedObjects& listed) {
   const uint64_t of_list = NumberOf(listed.version);
   std::map<std::string, Entry> entries;
   for (const json& object : listed.objects) {
-    entries[TextOf(object, "name")] = {object, VersionOf(object)};
+    entries[TextAt(object, "metadata", "name")] = {object, VersionOf(object)};
   }
   for (auto& [name, entry] : entries_) {
     if (entry.version > of_list) entries[name] = std::move(entry);
@@ -40,19 +35,20 @@ void ObjectCache::Replace(const ListedObjects& listed) {
 }
 
 void ObjectCache::Apply(const WatchEvent& event) {
-  if (const std::string version = TextOf(event.object, "resourceVersion"); !version.empty()) {
+  if (const std::string version = TextAt(event.object, "metadata", "resourceVersion");
+      !version.empty()) {
     version_ = version;
   }
   if (event.kind == WatchEvent::Kind::kPut) return Put(event.object);
   if (event.kind != WatchEvent::Kind::kDeleted) return;
-  const auto found = entries_.find(TextOf(event.object, "name"));
+  const auto found = entries_.find(TextAt(event.object, "metadata", "name"));
   if (found != entries_.end() && found->second.version <= VersionOf(event.object)) {
     entries_.erase(found);
   }
 }
 
 void ObjectCache::Put(const json& object) {
-  const std::string name = TextOf(object, "name");
+  const std::string name = TextAt(object, "metadata", "name");
   const uint64_t version = VersionOf(object);
   if (name.empty()) return;
   Entry& entry = entries_[name];
